@@ -1,0 +1,235 @@
+"""RunConfig: everything a run is, typed and frozen, whichever file it was read from. Imports no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from polyrec.catalog import Frozen
+from polyrec.families import (
+    FeatureConfig,
+    InitConfig,
+    LossConfig,
+    MetricConfig,
+    ModelConfig,
+    OptimizerConfig,
+    ReaderConfig,
+    ScheduleConfig,
+)
+
+CONFIG_VERSION = 1
+
+
+class Data(Frozen):
+    """Where rows come from and how they become batches."""
+
+    train: tuple[str, ...] = ()
+    """Files, folders or globs to train on."""
+    evaluate: tuple[str, ...] = ()
+    """Files, folders or globs to evaluate on; empty means no evaluation."""
+    reader: ReaderConfig
+    batch_size: int = Field(gt=0)
+    """Rows per step of one process."""
+    eval_batch_size: int = Field(gt=0)
+    """Rows per batch in evaluation and prediction."""
+    drop_remainder: bool = False
+    """Leave out the last batch of a pass when it is not full."""
+    shuffle_rows: int = Field(default=0, ge=0)
+    """Rows that are shuffled together; files are shuffled too. 0 keeps the order of the files."""
+    file_order: Literal["kept", "shuffled"] = "kept"
+    """Whether each epoch takes files and row groups in another order."""
+
+
+class Table(Frozen):
+    """Rows of trained weights that ids look up."""
+
+    name: str
+    rows: int = Field(gt=0)
+    width: int = Field(gt=0)
+    init: InitConfig
+    trainable: bool = True
+
+
+class GroupInput(Frozen):
+    """A feature's place in a group."""
+
+    feature: str
+    table: str | None = None
+    """Table that its ids look up; None for a feature of numbers."""
+    pooling: Literal["sum", "mean", "sqrtn"] = "sum"
+    """How the rows of several ids become one vector."""
+
+
+class Group(Frozen):
+    """Features that a model takes together, in this order."""
+
+    name: str
+    kind: Literal["flat", "sequence"]
+    """flat: one vector per row. sequence: a query vector and a sequence of vectors per row."""
+    inputs: tuple[GroupInput, ...] = Field(min_length=1)
+
+
+class WeightedLoss(Frozen):
+    loss: LossConfig
+    weight: float = 1.0
+
+
+class Task(Frozen):
+    """A label to predict, how wrong predictions count, and how they are judged."""
+
+    name: str = ""
+    """Ends the names of outputs, losses and metrics when a model has several tasks; empty for a single one."""
+    label: str
+    classes: int = Field(default=1, gt=0)
+    losses: tuple[WeightedLoss, ...] = Field(min_length=1)
+    metrics: tuple[MetricConfig, ...] = ()
+    weight: float = 1.0
+    sample_weight: str | None = None
+    """Column of row weights."""
+    weighting: Literal["by_sum", "by_nonzero"] = "by_sum"
+    """What the weighted sum of row losses is divided by: the sum of the weights, or the number of those not zero."""
+
+    def titled(self, word: str) -> str:
+        return f"{word}_{self.name}" if self.name else word
+
+
+class Learning(Frozen):
+    optimizer: OptimizerConfig
+    schedule: ScheduleConfig
+    clip_gradient: float | None = None
+    """Largest global norm of the gradient, None for no clipping."""
+
+
+class Optim(Frozen):
+    tables: Learning
+    """For the rows of tables: only rows of the batch are touched."""
+    dense: Learning
+    """For every other weight."""
+
+
+class Saving(Frozen):
+    """When checkpoints are written and what their folders are called."""
+
+    every_steps: int | None = None
+    every_epochs: int | None = None
+    every_seconds: int | None = None
+    at_start: bool = False
+    """Also before the first step."""
+    keep: int | None = None
+    """Newest checkpoints that stay, None for all."""
+    folder: str = "model.ckpt-{step}"
+    """Name of a checkpoint's folder; `{step}` and `{epoch}` are filled in."""
+    first_step: Literal[0, 1] = 1
+    """What the first step is called in names and logs: 0 when the count is of the last finished step's index."""
+
+
+class Train(Frozen):
+    steps: int | None = Field(default=None, gt=0)
+    """Steps to train for; with `epochs`, whichever ends first."""
+    epochs: int | None = Field(default=None, gt=0)
+    log_every: int = Field(default=100, gt=0)
+    """Steps between progress lines, which are at least a second apart."""
+    saving: Saving = Saving()
+    evaluate_after_save: bool = True
+    fine_tune_from: str | None = None
+    """Checkpoint, or folder of checkpoints whose newest is taken, that weights start from."""
+    name_map: str | None = None
+    """File of lines `new<TAB>old`: weights that have another name in that checkpoint."""
+    profile: bool = False
+    """Write a trace of ten steps into the model folder."""
+    tensorboard: bool = True
+    seed: int = 0
+    output_penalty: float = 0.0
+    """Half of this times the squared looked-up vectors of the batch is added to the loss."""
+    kernel_penalty: float = 0.0
+    """Half of this times the squared kernels that the model names is added to the loss."""
+
+    @model_validator(mode="after")
+    def _ends(self) -> Self:
+        if self.steps is None and self.epochs is None:
+            raise ValueError("needs steps or epochs, else it never ends")
+        return self
+
+
+class Evaluate(Frozen):
+    steps: int | None = Field(default=None, gt=0)
+    """Batches to evaluate, None for all."""
+    log_every: int = Field(default=10, gt=0)
+    history: str = "train_eval_result.txt"
+    """File in the model folder with one JSON line for each evaluation during training."""
+    result: str = "eval_result.txt"
+    """File in the model folder for `polyrec eval`."""
+    result_form: Literal["line", "document"] = "line"
+    """line: append one JSON line. document: one indented JSON object, overwritten."""
+
+
+class Export(Frozen):
+    choose: Literal["latest", "best"] = "latest"
+    """Which checkpoint is exported when none is named."""
+    metric: str = "auc"
+    """Metric that `best` goes by."""
+    larger_is_better: bool = True
+
+
+class RunConfig(Frozen):
+    """Everything a run is."""
+
+    polyrec: Literal[1] = CONFIG_VERSION
+    """Version of this layout."""
+    name: str = ""
+    """Name of the run in a workflow of several."""
+    model_dir: str
+    """Folder for checkpoints, logs and results."""
+    data: Data
+    features: tuple[FeatureConfig, ...] = Field(min_length=1)
+    tables: tuple[Table, ...] = ()
+    groups: tuple[Group, ...] = Field(min_length=1)
+    model: ModelConfig
+    tasks: tuple[Task, ...] = Field(min_length=1)
+    optim: Optim
+    train: Train
+    evaluate: Evaluate = Evaluate()
+    export: Export = Export()
+
+    @property
+    def feature_names(self) -> Mapping[str, FeatureConfig]:
+        return {feature.name: feature for feature in self.features}
+
+    @property
+    def table_names(self) -> Mapping[str, Table]:
+        return {table.name: table for table in self.tables}
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns that training reads, each once."""
+        names = [column for feature in self.features for column in feature.inputs]
+        names += [task.label for task in self.tasks]
+        names += [task.sample_weight for task in self.tasks if task.sample_weight]
+        return tuple(dict.fromkeys(names))
+
+    @property
+    def feature_columns(self) -> tuple[str, ...]:
+        """Columns that prediction reads, each once."""
+        return tuple(dict.fromkeys(column for feature in self.features for column in feature.inputs))
+
+    def in_model_dir(self, name: str) -> Path:
+        return Path(self.model_dir) / name
+
+
+class Step(Frozen):
+    """One part of a workflow: a verb and the run it applies to."""
+
+    verb: Literal["train", "evaluate"]
+    run: RunConfig
+    checkpoint: str | None = None
+    """For `evaluate`: a checkpoint, or a folder of them, each evaluated in turn."""
+
+
+class Workflow(Frozen):
+    """Runs to be done one after another."""
+
+    polyrec_workflow: Literal[1] = CONFIG_VERSION
+    steps: tuple[Step, ...] = Field(min_length=1)

@@ -1,0 +1,249 @@
+"""A config text as a tree that remembers where each value stands and what has been asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from polyrec.errors import ConfigError, Origin, Problem, nearest
+
+T = TypeVar("T")
+Scalar = str | int | float | bool | None
+
+
+class Required:
+    """The default of a field that has none."""
+
+
+REQUIRED = Required()
+
+
+@dataclass(frozen=True, slots=True)
+class Value(Generic[T]):
+    """A value and the place it was read from; the place of the message around it when it was left out."""
+
+    value: T
+    origin: Origin
+
+
+@dataclass(slots=True)
+class Report:
+    """What reading a config has found so far."""
+
+    problems: list[Problem] = field(default_factory=list)
+    ignored: list[Problem] = field(default_factory=list)
+    notes: list[Problem] = field(default_factory=list)
+
+    def problem(self, origin: Origin | None, path: str, message: str) -> None:
+        found = Problem(origin, path, message)
+        if found not in self.problems:
+            self.problems.append(found)
+
+    def finish(self) -> None:
+        """Raise everything that was found wrong, in the order of the text."""
+        if self.problems:
+            lines = sorted(self.problems, key=lambda p: (p.origin is None, p.origin or Origin("", 0, 0)))
+            raise ConfigError(lines)
+
+
+class Node:
+    """A scalar, or a message of named fields, each of which may be given several times."""
+
+    __slots__ = ("_asked", "fields", "origin", "path", "quoted", "report", "scalar")
+
+    def __init__(
+        self, report: Report, origin: Origin, path: str, scalar: Scalar = None, quoted: bool = False
+    ) -> None:
+        self.report = report
+        self.origin = origin
+        self.path = path
+        self.scalar = scalar
+        """The text, number or word; None for a message."""
+        self.quoted = quoted
+        """Whether a text stood in quotes, so that `true` and `"true"` differ."""
+        self.fields: dict[str, list[Node]] | None = None
+        """Fields of a message in the order of the text; None for a scalar."""
+        self._asked: set[str] = set()
+
+    # -- finding fields
+
+    def ask(self, name: str) -> list[Node]:
+        """Every occurrence of a field; marks the name as one that is known."""
+        self._asked.add(name)
+        return (self.fields or {}).get(name, [])
+
+    def has(self, name: str) -> bool:
+        return bool(self.ask(name))
+
+    def children(self, name: str) -> list[Node]:
+        """Every occurrence of a repeated message."""
+        found = self.ask(name)
+        for node in found:
+            if node.fields is None:
+                node.wrong("needs a message in braces")
+        return [node for node in found if node.fields is not None]
+
+    def child(self, name: str) -> Node | None:
+        """A singular message; given several times, its parts are merged and the later ones win."""
+        found = self.children(name)
+        if not found:
+            return None
+        first = found[0]
+        for later in found[1:]:
+            first.merge(later)
+        del found[1:]
+        if self.fields is not None:
+            self.fields[name] = [first]
+        return first
+
+    def merge(self, other: Node) -> None:
+        assert self.fields is not None and other.fields is not None
+        for name, nodes in other.fields.items():
+            self.fields.setdefault(name, []).extend(nodes)
+
+    def one_of(self, names: Iterable[str]) -> str | None:
+        """Which of several fields is given; the last one in the text wins, as in a protobuf `oneof`."""
+        given = [(self.ask(name)[-1].origin, name) for name in names if self.ask(name)]
+        if not given:
+            return None
+        last = max(given)[1]
+        for _, name in given:
+            if name != last and self.fields is not None:
+                del self.fields[name]
+        return last
+
+    # -- reading values; a wrong value becomes a problem and the default (or a plain stand-in) is returned
+
+    def text(self, name: str, default: str | Required = REQUIRED) -> Value[str]:
+        return self._last(name, default, "", _as_text)
+
+    def integer(self, name: str, default: int | Required = REQUIRED) -> Value[int]:
+        return self._last(name, default, 1, _as_integer)
+
+    def number(self, name: str, default: float | Required = REQUIRED) -> Value[float]:
+        return self._last(name, default, 1.0, _as_number)
+
+    def flag(self, name: str, default: bool | Required = REQUIRED) -> Value[bool]:
+        return self._last(name, default, False, _as_flag)
+
+    def choice(self, name: str, choices: Mapping[str, T], default: T | Required = REQUIRED,
+               numbers: Mapping[int, str] | None = None) -> Value[T]:
+        """A word (or its number) from a closed list, and what it stands for."""
+        stand_in = next(iter(choices.values()))
+
+        def convert(node: Node) -> T:
+            word = node.scalar
+            if isinstance(word, int) and not isinstance(word, bool) and numbers and word in numbers:
+                word = numbers[word]
+            if isinstance(word, str) and word in choices:
+                return choices[word]
+            hint = nearest(str(word), choices)
+            raise ValueError(f"{word} is not supported{hint}; known: {', '.join(choices)}")
+
+        return self._last(name, default, stand_in, convert)
+
+    def texts(self, name: str) -> list[Value[str]]:
+        return self._all(name, _as_text)
+
+    def integers(self, name: str) -> list[Value[int]]:
+        return self._all(name, _as_integer)
+
+    def numbers(self, name: str) -> list[Value[float]]:
+        return self._all(name, _as_number)
+
+    def _last(self, name: str, default: Any, stand_in: Any, convert: Any) -> Value[Any]:
+        found = self.ask(name)
+        missing = isinstance(default, Required)
+        if not found:
+            if missing:
+                self.report.problem(self.origin, self.at(name), "is required")
+            return Value(stand_in if missing else default, self.origin)
+        try:
+            return Value(convert(found[-1]), found[-1].origin)
+        except ValueError as error:
+            found[-1].wrong(str(error))
+            return Value(stand_in if missing else default, found[-1].origin)
+
+    def _all(self, name: str, convert: Any) -> list[Value[Any]]:
+        values = []
+        for node in self.ask(name):
+            try:
+                values.append(Value(convert(node), node.origin))
+            except ValueError as error:
+                node.wrong(str(error))
+        return values
+
+    # -- what is not used, and what is wrong
+
+    def at(self, name: str) -> str:
+        return f"{self.path}.{name}" if self.path else name
+
+    def wrong(self, message: str) -> None:
+        self.report.problem(self.origin, self.path, message)
+
+    def ignore(self, reasons: Mapping[str, str]) -> None:
+        """Fields that are understood and have no effect here, each with its reason."""
+        for name, reason in reasons.items():
+            for node in self.ask(name):
+                self.report.ignored.append(Problem(node.origin, node.path, reason))
+                node.mark_read()
+
+    def refuse(self, reasons: Mapping[str, str]) -> None:
+        """Fields that are understood and cannot be honoured, each with its reason."""
+        for name, reason in reasons.items():
+            for node in self.ask(name):
+                node.wrong(reason)
+                node.mark_read()
+
+    def mark_read(self) -> None:
+        """Take the whole of this message as read."""
+        for name, nodes in (self.fields or {}).items():
+            self._asked.add(name)
+            for node in nodes:
+                node.mark_read()
+
+    def check_unread(self) -> None:
+        """Every field that nothing asked for is a problem, with the nearest name that something did ask for."""
+        for name, nodes in (self.fields or {}).items():
+            for node in nodes:
+                if name not in self._asked:
+                    node.wrong(f"unknown field{nearest(name, self._asked)}")
+                else:
+                    node.check_unread()
+
+
+def _as_text(node: Node) -> str:
+    if isinstance(node.scalar, str) and (node.quoted or node.scalar not in ("true", "false")):
+        return node.scalar
+    raise ValueError(f"needs a text in quotes, not {_show(node)}")
+
+
+def _as_integer(node: Node) -> int:
+    if isinstance(node.scalar, int) and not isinstance(node.scalar, bool):
+        return node.scalar
+    raise ValueError(f"needs a whole number, not {_show(node)}")
+
+
+def _as_number(node: Node) -> float:
+    if isinstance(node.scalar, int | float) and not isinstance(node.scalar, bool):
+        return float(node.scalar)
+    if isinstance(node.scalar, str) and not node.quoted and node.scalar.lstrip("-").lower() in ("inf", "infinity", "nan"):
+        return float(node.scalar)
+    raise ValueError(f"needs a number, not {_show(node)}")
+
+
+def _as_flag(node: Node) -> bool:
+    if isinstance(node.scalar, bool):
+        return node.scalar
+    if not node.quoted and node.scalar in ("true", "True", "t", 1):
+        return True
+    if not node.quoted and node.scalar in ("false", "False", "f", 0):
+        return False
+    raise ValueError(f"needs true or false, not {_show(node)}")
+
+
+def _show(node: Node) -> str:
+    if node.fields is not None:
+        return "a message"
+    return f'"{node.scalar}"' if node.quoted else str(node.scalar)

@@ -1,0 +1,197 @@
+"""The families of components: what each named part of a config must offer. Imports no torch."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
+
+from polyrec.catalog import Component, Frozen
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    import torch
+    from torch import Tensor, nn
+
+    from polyrec.data.columns import Dense, Ragged, RaggedDense
+    from polyrec.data.readers import Span
+    from polyrec.networks import Inputs
+    from polyrec.optim.rows import RowRule
+
+
+class ReaderConfig(Component):
+    """A file format: what a file holds, how it is cut into spans, and how a span becomes record batches."""
+
+    folder: ClassVar[str] = "data.readers"
+
+    @abstractmethod
+    def suffixes(self) -> tuple[str, ...]:
+        """File endings taken from a folder; empty takes every file that is not hidden."""
+
+    @abstractmethod
+    def schema(self, path: str) -> pa.Schema:
+        """Columns of one file, without reading its rows."""
+
+    @abstractmethod
+    def length(self, path: str) -> int:
+        """Size of the file in the units of its spans: rows, or bytes for text."""
+
+    @abstractmethod
+    def read(self, span: Span, columns: tuple[str, ...]) -> Iterator[tuple[Span, pa.RecordBatch]]:
+        """Batches of the span in order, each with what part of the file it is, so a reader can begin there again."""
+
+
+class BucketConfig(Component):
+    """How a value of a categorical column becomes a row of a table."""
+
+    folder: ClassVar[str] = "features.buckets"
+
+    @property
+    @abstractmethod
+    def rows(self) -> int:
+        """Number of table rows that ids may name."""
+
+    @abstractmethod
+    def ids(self, values: pa.Array) -> np.ndarray:
+        """One int64 id per value, -1 for a value that has no row; `values` holds no nulls."""
+
+
+class FeatureConfig(Component):
+    """Columns to ids or numbers, a whole record batch at a time."""
+
+    folder: ClassVar[str] = "features"
+
+    name: str
+    """Unique name; groups refer to it."""
+
+    @property
+    @abstractmethod
+    def inputs(self) -> tuple[str, ...]:
+        """Columns that it reads."""
+
+    @property
+    def rows(self) -> int | None:
+        """Size of the id space, None for a feature of numbers."""
+        return None
+
+    @property
+    def width(self) -> int:
+        """Numbers per row (or per position of a sequence), 0 for a feature of ids."""
+        return 0
+
+    @property
+    def is_sequence(self) -> bool:
+        return False
+
+    @abstractmethod
+    def transform(self, rows: pa.RecordBatch) -> Ragged | Dense | RaggedDense:
+        """The feature's value for each row; depends on nothing but the row itself."""
+
+
+class InitConfig(Component):
+    """How a weight starts."""
+
+    folder: ClassVar[str] = "inits"
+
+    @abstractmethod
+    def fill(self, weight: Tensor, generator: torch.Generator | None = None) -> None:
+        """Overwrite `weight` in place. Tables are filled in blocks of rows, so the shape says nothing about their size."""
+
+
+class ModelConfig(Component):
+    """A network: named groups of tensors to logits of each task."""
+
+    folder: ClassVar[str] = "models"
+
+    @property
+    @abstractmethod
+    def groups(self) -> Mapping[str, Literal["flat", "sequence"]]:
+        """The groups it reads, and the shape it needs of each."""
+
+    def build(self, inputs: Inputs) -> nn.Module:
+        """The network of the same name in `polyrec.networks`; a plug-in's file may override this and hold both."""
+        from polyrec.networks import build
+
+        return build(self, inputs)
+
+
+class LossConfig(Component):
+    """Logits and labels to one loss per row; also names what such logits predict."""
+
+    folder: ClassVar[str] = "losses"
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """The name in logs and result files."""
+
+    @abstractmethod
+    def __call__(self, logits: Tensor, labels: Tensor) -> Tensor:
+        """Loss of each row, [B]; logits are [B, classes]."""
+
+    @abstractmethod
+    def outputs(self, logits: Tensor) -> dict[str, Tensor]:
+        """What prediction writes: `logits`, `probs` and so on."""
+
+
+class Meter(Protocol):
+    """A metric under way. `state` is a flat list of tensors; `merge` takes the states of all ranks."""
+
+    def update(self, scores: Tensor, labels: Tensor) -> None: ...
+    def state(self) -> list[Tensor]: ...
+    def merge(self, states: list[list[Tensor]]) -> None: ...
+    def compute(self) -> float: ...
+
+
+class MetricConfig(Component):
+    folder: ClassVar[str] = "metrics"
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """The name in logs and result files."""
+
+    @abstractmethod
+    def meter(self) -> Meter: ...
+
+
+class OptimizerConfig(Component):
+    folder: ClassVar[str] = "optim.optimizers"
+
+    lr: float
+    """Learning rate that the schedule starts from."""
+
+    @abstractmethod
+    def dense(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
+        """A torch optimizer that does exactly this update."""
+
+    @abstractmethod
+    def rows_rule(self) -> RowRule:
+        """The same update for the touched rows of a table."""
+
+
+class ScheduleConfig(Component):
+    folder: ClassVar[str] = "optim.schedules"
+
+    by: Literal["step", "epoch"] = "step"
+    """What the schedule counts."""
+
+    @abstractmethod
+    def rate(self, base: float, progress: int) -> float:
+        """Learning rate after `progress` whole steps (or epochs), from the optimizer's own rate."""
+
+
+__all__ = [
+    "BucketConfig",
+    "FeatureConfig",
+    "Frozen",
+    "InitConfig",
+    "LossConfig",
+    "Meter",
+    "MetricConfig",
+    "ModelConfig",
+    "OptimizerConfig",
+    "ReaderConfig",
+    "ScheduleConfig",
+]
