@@ -23,7 +23,11 @@ class Frozen(BaseModel):
     """A typed piece of configuration: immutable, and without fields it does not know."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", use_attribute_docstrings=True, ser_json_inf_nan="constants", hide_input_in_errors=True
+        frozen=True,
+        extra="forbid",
+        use_attribute_docstrings=True,
+        ser_json_inf_nan="constants",
+        hide_input_in_errors=True,
     )
 
 
@@ -106,7 +110,8 @@ def names(family: type[Component]) -> tuple[str, ...]:
         if package != "polyrec" and importlib.util.find_spec(folder) is None:
             continue
         path = importlib.import_module(folder).__path__
-        found.update(module.name for module in pkgutil.iter_modules(path) if not module.name.startswith("_"))
+        files = (module.name for module in pkgutil.iter_modules(path) if not module.ispkg)
+        found.update(name for name in files if not name.startswith("_"))
     return tuple(sorted(found))
 
 

@@ -122,6 +122,8 @@ class Saving(Frozen):
     """Newest checkpoints that stay, None for all."""
     folder: str = "model.ckpt-{step}"
     """Name of a checkpoint's folder; `{step}` and `{epoch}` are filled in."""
+    on_existing: Literal["refuse", "replace"] = "refuse"
+    """What a new run does when the folder already holds checkpoints: stop with an error, or overwrite as it goes."""
     first_step: Literal[0, 1] = 1
     """What the first step is called in names and logs: 0 when the count is of the last finished step's index."""
 

@@ -6,6 +6,8 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
+from pydantic import Field
+
 from polyrec.catalog import Component, Frozen
 
 if TYPE_CHECKING:
@@ -37,9 +39,18 @@ class ReaderConfig(Component):
     def length(self, path: str) -> int:
         """Size of the file in the units of its spans: rows, or bytes for text."""
 
+    def pieces(self, path: str) -> tuple[Span, ...]:
+        """The whole file as spans, in order, each cheap to begin at; shuffling files reorders these."""
+        from polyrec.data.readers import Span
+
+        return (Span(path, 0, self.length(path)),)
+
     @abstractmethod
     def read(self, span: Span, columns: tuple[str, ...]) -> Iterator[tuple[Span, pa.RecordBatch]]:
-        """Batches of the span in order, each with what part of the file it is, so a reader can begin there again."""
+        """Batches of the span in order, each with what part of the file it is, so a reader can begin there again.
+
+        No columns named means all of them.
+        """
 
 
 class BucketConfig(Component):
@@ -47,14 +58,22 @@ class BucketConfig(Component):
 
     folder: ClassVar[str] = "features.buckets"
 
-    @property
-    @abstractmethod
-    def rows(self) -> int:
-        """Number of table rows that ids may name."""
+    rows: int = Field(gt=0, lt=2**63)
+    """Number of table rows that ids may name."""
 
     @abstractmethod
-    def ids(self, values: pa.Array) -> np.ndarray:
-        """One int64 id per value, -1 for a value that has no row; `values` holds no nulls."""
+    def rows_of(self, values: pa.Array) -> np.ndarray:
+        """One int64 row per value, -1 for a value that has none; `values` holds no nulls."""
+
+
+class NormalizerConfig(Component):
+    """How a number is scaled before a model sees it."""
+
+    folder: ClassVar[str] = "features.normalizers"
+
+    @abstractmethod
+    def apply(self, values: np.ndarray) -> np.ndarray:
+        """float32 of the same shape; `values` are float32 and none is missing."""
 
 
 class FeatureConfig(Component):
@@ -191,6 +210,7 @@ __all__ = [
     "Meter",
     "MetricConfig",
     "ModelConfig",
+    "NormalizerConfig",
     "OptimizerConfig",
     "ReaderConfig",
     "ScheduleConfig",

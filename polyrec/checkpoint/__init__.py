@@ -1,0 +1,191 @@
+"""Checkpoints: whole folders of named tensors and the state of the run, found, saved and loaded.
+
+model.ckpt-1000/
+  model/          weights, one tensor per table and per weight of the network
+  optimizer/      what the optimizers remember of each
+  state.json      step, epoch, data position, random states
+  config.json     the run's config
+  sample.arrow    a few rows, from which an export makes its golden rows
+  manifest.json   sizes and hashes of all of these, written last
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from polyrec.checkpoint import folder as whole
+from polyrec.checkpoint import tensors
+from polyrec.errors import CheckpointError, nearest
+
+log = logging.getLogger(__name__)
+
+MODEL, OPTIMIZER, STATE, CONFIG, SAMPLE = "model", "optimizer", "state.json", "config.json", "sample.arrow"
+BEST = "best.json"
+
+
+def found_in(parent: Path) -> list[Path]:
+    """Finished checkpoints of a folder, oldest step first."""
+    if not parent.is_dir():
+        return []
+    steps: list[tuple[int, Path]] = []
+    for path in parent.iterdir():
+        if (path / whole.MANIFEST).is_file() and (path / STATE).is_file():
+            steps.append((_step(path), path))
+    return [path for _, path in sorted(steps)]
+
+
+def _step(path: Path) -> int:
+    step = whole.manifest(path).get("step")
+    return step if isinstance(step, int) else -1
+
+
+def newest(parent: Path) -> Path | None:
+    """The whole checkpoint with the highest step; each damaged one that is passed over is named in the log."""
+    for torn in whole.leftovers(parent):
+        log.warning("%s: left by a save that was interrupted; not used", torn)
+    for path in reversed(found_in(parent)):
+        fault = whole.find_fault(path)
+        if fault is None:
+            return path
+        log.warning("%s; this checkpoint is not used", fault)
+    return None
+
+
+def locate(path: str | Path) -> Path:
+    """The checkpoint at `path`, or the newest one when it is a folder of them."""
+    path = Path(path)
+    if not path.is_dir():
+        siblings = [item.name for item in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise CheckpointError(f"{path}: no such checkpoint{nearest(path.name, siblings)}")
+    if (path / whole.MANIFEST).is_file():
+        fault = whole.find_fault(path)
+        if fault is not None:
+            raise CheckpointError(f"{fault}; this checkpoint is damaged")
+        return path
+    if _is_foreign(path):
+        return path
+    inner = newest(path) or _newest_foreign(path)
+    if inner is None:
+        raise CheckpointError(f"{path}: holds no whole checkpoint")
+    return inner
+
+
+def _is_foreign(path: Path) -> bool:
+    """A checkpoint of the same tensor format that another program wrote, so it has no manifest."""
+    has_index = (path / tensors.INDEX).is_file() or (path / MODEL / tensors.INDEX).is_file()
+    return has_index and not (path / STATE).exists()
+
+
+def _newest_foreign(parent: Path) -> Path | None:
+    numbered = [
+        (int(match[1]), path)
+        for path in parent.iterdir()
+        if (match := re.search(r"(\d+)$", path.name)) and path.is_dir() and _is_foreign(path)
+    ]
+    return max(numbered)[1] if numbered else None
+
+
+def model_part(path: Path) -> Path:
+    """Where the weights are; a checkpoint that another program wrote may hold them at its top."""
+    return path / MODEL if (path / MODEL).is_dir() else path
+
+
+def read_state(path: Path) -> dict[str, Any]:
+    return json.loads((path / STATE).read_text(encoding="utf-8"))
+
+
+def load_weights(weights: Mapping[str, Any], path: Path) -> None:
+    """Fill every weight; one that is missing, left over or of another shape is an error that names them all."""
+    saved = tensors.shapes(model_part(path))
+    _compare(weights, saved, path)
+    tensors.load(weights, model_part(path))
+
+
+def load_matching(weights: Mapping[str, Any], path: Path, names: Mapping[str, str]) -> list[str]:
+    """Fill the weights that the checkpoint has, by their own name or the one that `names` gives; return the others.
+
+    Another shape under the same name is an error, since it is nearly always a mistake in the config.
+    """
+    saved = tensors.shapes(model_part(path))
+    for new, old in names.items():
+        if new not in weights:
+            raise CheckpointError(f"name map: the model has no weight {new}{nearest(new, weights)}")
+        if old not in saved:
+            raise CheckpointError(f"name map: {path} has no weight {old}{nearest(old, saved)}")
+    wanted = {names.get(name, name): weight for name, weight in weights.items()}
+    matching = {old: weight for old, weight in wanted.items() if old in saved}
+    faults = list(_shape_faults(matching, saved))
+    if faults:
+        raise CheckpointError(f"{path}: weights do not fit:\n" + "\n".join(faults))
+    if not matching:
+        raise CheckpointError(f"{path}: none of its weights has a name of this model; it holds: {_some(saved)}")
+    tensors.load(matching, model_part(path))
+    return sorted(set(weights) - {name for name in weights if names.get(name, name) in matching})
+
+
+def _compare(weights: Mapping[str, Any], saved: Mapping[str, Any], path: Path) -> None:
+    faults = [f"missing: {name}" for name in sorted(set(weights) - set(saved))]
+    faults += [f"not in the model: {name}" for name in sorted(set(saved) - set(weights))]
+    faults += _shape_faults(weights, saved)
+    if faults:
+        raise CheckpointError(f"{path}: does not fit the model:\n" + "\n".join(faults))
+
+
+def _shape_faults(weights: Mapping[str, Any], saved: Mapping[str, tuple[torch.Size, torch.dtype]]) -> Iterable[str]:
+    for name, weight in weights.items():
+        if name in saved and tuple(saved[name][0]) != tuple(weight.size()):
+            yield f"{name}: is {list(saved[name][0])} in the checkpoint and {list(weight.size())} in the model"
+
+
+def _some(names: Iterable[str], limit: int = 8) -> str:
+    listed = sorted(names)
+    return ", ".join(listed[:limit]) + (f" and {len(listed) - limit} more" if len(listed) > limit else "")
+
+
+def read_name_map(path: str) -> dict[str, str]:
+    """Lines `new<TAB>old` (any white space will do); a line of another form is an error."""
+    names: dict[str, str] = {}
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise CheckpointError(f"{path}: name map cannot be read: {error.strerror}") from None
+    for number, line in enumerate(lines, 1):
+        words = line.split()
+        if not words:
+            continue
+        if len(words) != 2:
+            raise CheckpointError(f"{path}:{number}: needs two names, the new and the old, not {len(words)}")
+        if words[0] in names:
+            raise CheckpointError(f"{path}:{number}: {words[0]} is given twice")
+        names[words[0]] = words[1]
+    return names
+
+
+def read_best(parent: Path) -> dict[str, Any] | None:
+    """Metric, value and checkpoint of the best evaluation during training, None before the first."""
+    try:
+        return json.loads((parent / BEST).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+
+
+def write_best(path: Path, metric: str, value: float) -> None:
+    facts = {"metric": metric, "value": value, "checkpoint": path.name}
+    (path.parent / BEST).write_text(json.dumps(facts) + "\n", encoding="utf-8")
+
+
+def prune(parent: Path, keep: int | None, protected: Iterable[Path] = ()) -> None:
+    """Remove all but the newest `keep` checkpoints, and never a protected one."""
+    if keep is None:
+        return
+    stays = set(protected)
+    for path in found_in(parent)[: -keep or None]:
+        if path not in stays:
+            whole.remove(path)

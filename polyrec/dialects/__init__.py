@@ -1,0 +1,152 @@
+"""Config files of any dialect to one typed config, and the typed config's own text form."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polyrec import checks
+from polyrec.config import RunConfig, Workflow
+from polyrec.dialects import json, pbtxt, settings, structure, yaml
+from polyrec.dialects.detect import DIALECTS, detect
+from polyrec.dialects.node import Node, Report
+from polyrec.dialects.write import dump, with_origins
+from polyrec.errors import ConfigError, Origin, Problem, nearest
+
+if TYPE_CHECKING:
+    from polyrec.dialects.edits import Edit
+
+__all__ = ["Loaded", "dump", "load", "read_text", "schema", "show"]
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A typed config and what was found while reading it."""
+
+    path: str
+    dialect: str
+    config: RunConfig | Workflow
+    report: Report
+    origins: dict[str, Origin]
+    """For each path of the config that a text gave, where; what is missing here has a default."""
+
+
+def load(
+    path: str | Path,
+    dialect: str | None = None,
+    edits: Iterable[Edit] = (),
+    settings: Mapping[str, Any] | None = None,
+) -> Loaded:
+    """The config of a file, with edits made to the file's fields and settings to the typed config."""
+    if dialect is not None and dialect not in DIALECTS:
+        raise ConfigError(f"--dialect {dialect} is not known{nearest(dialect, DIALECTS)}; known: {', '.join(DIALECTS)}")
+    path = str(path)
+    return load_text(_text(path), path, dialect, edits, settings)
+
+
+def load_text(
+    text: str,
+    file: str,
+    dialect: str | None = None,
+    edits: Iterable[Edit] = (),
+    settings: Mapping[str, Any] | None = None,
+) -> Loaded:
+    """The config of a text that is called `file` in errors."""
+    root = read_text(text, file, dialect)
+    report = root.report
+    if report.is_broken:
+        report.finish()
+    name = dialect or detect(root)
+    draft = _draft(root, name, edits)
+    if settings:
+        draft = _settings.apply(draft, settings, report)
+    root.check_unread()
+    data, origins = structure.assemble(draft, root.origin)
+    is_workflow = isinstance(data, Mapping) and ("polyrec_workflow" in data or "steps" in data)
+    cls = Workflow if is_workflow else RunConfig
+    config = structure.validate(cls, data, origins, report)
+    if config is not None:
+        _check(config, origins, report)
+    report.finish()
+    assert config is not None
+    return Loaded(file, name, config, report, origins)
+
+
+_settings = settings
+
+
+def _text(path: str) -> str:
+    """What a file holds; of a missing one, the nearest name beside it."""
+    file = Path(path)
+    try:
+        return file.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        beside = [other.name for other in file.parent.iterdir()] if file.parent.is_dir() else []
+        hint = nearest(file.name, beside)
+        raise ConfigError(f"{path}: no such file{hint}") from None
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        line = file.read_bytes()[: error.start].count(b"\n") + 1
+        raise ConfigError([Problem(Origin(path, line, 1), "", "is not UTF-8 text")]) from None
+
+
+def read_text(text: str, file: str, dialect: str | None = None) -> Node:
+    """The tree of a text in protobuf's text format, YAML or JSON; the first of them that takes it."""
+    forms = [pbtxt.parse, yaml.parse]
+    if dialect in ("paddlerec", "polyrec") or Path(file).suffix in (".yaml", ".yml"):
+        forms = [yaml.parse, pbtxt.parse]
+    if text.lstrip().startswith("{"):
+        forms = [json.parse, yaml.parse]
+    roots = [forms[0](text, file, Report())]
+    if roots[0].report.problems:
+        roots.append(forms[1](text, file, Report()))
+    return next((root for root in roots if not root.report.problems), roots[0])
+
+
+def _draft(root: Node, name: str, edits: Iterable[Edit]) -> Any:
+    edits = list(edits)
+    if name == "polyrec":
+        _edit(root, edits, {})
+        return structure.plain(root)
+    # Each front door is loaded only for its own files.
+    door = importlib.import_module(f"polyrec.dialects.{name}")
+    _edit(root, edits, getattr(door, "ENUMS", {}))
+    return door.read(root)
+
+
+def _edit(root: Node, edits: list[Edit], enums: Mapping[str, Mapping[int, str]]) -> None:
+    if edits:
+        from polyrec.dialects.edits import apply
+
+        apply(root, edits, enums)
+
+
+def _check(config: RunConfig | Workflow, origins: Mapping[str, Origin], report: Report) -> None:
+    runs = {"": config} if isinstance(config, RunConfig) else {}
+    if isinstance(config, Workflow):
+        runs = {f"steps[{index}].run.": step.run for index, step in enumerate(config.steps)}
+    told = {problem.origin for problem in report.problems}
+    for start, run in runs.items():
+        for path, message in checks.check(run):
+            origin = structure.origin_of(origins, start + path)
+            # A value that could not be read has a stand-in, about which there is nothing more to say.
+            if origin is None or origin not in told:
+                report.problem(origin, start + path, message)
+        for path, message in checks.notes(run):
+            report.notes.append(Problem(structure.origin_of(origins, start + path), start + path, message))
+
+
+def show(loaded: Loaded, origins: bool = False) -> str:
+    """The typed config as YAML that `load` takes; on request with the place that each value was read from."""
+    text = dump(loaded.config)
+    return with_origins(text, loaded.origins) if origins else text
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of the typed config's own text form."""
+    return {"anyOf": [RunConfig.model_json_schema(), Workflow.model_json_schema()]}

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from polyrec.errors import ConfigError, Origin, Problem, nearest
+
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_NUMBER = re.compile(r"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE)
 
 T = TypeVar("T")
 Scalar = str | int | float | bool | None
@@ -34,6 +38,10 @@ class Report:
     problems: list[Problem] = field(default_factory=list)
     ignored: list[Problem] = field(default_factory=list)
     notes: list[Problem] = field(default_factory=list)
+    is_broken: bool = False
+    """Whether the text's nesting was lost, so that what it seems to say is not worth reading."""
+    is_json: bool = False
+    """Whether names may be in camelCase and numbers in quotes, as protobuf's JSON form has them."""
 
     def problem(self, origin: Origin | None, path: str, message: str) -> None:
         found = Problem(origin, path, message)
@@ -50,11 +58,9 @@ class Report:
 class Node:
     """A scalar, or a message of named fields, each of which may be given several times."""
 
-    __slots__ = ("_asked", "fields", "origin", "path", "quoted", "report", "scalar")
+    __slots__ = ("_asked", "fields", "lists", "origin", "path", "quoted", "report", "scalar")
 
-    def __init__(
-        self, report: Report, origin: Origin, path: str, scalar: Scalar = None, quoted: bool = False
-    ) -> None:
+    def __init__(self, report: Report, origin: Origin, path: str, scalar: Scalar = None, quoted: bool = False) -> None:
         self.report = report
         self.origin = origin
         self.path = path
@@ -64,14 +70,79 @@ class Node:
         """Whether a text stood in quotes, so that `true` and `"true"` differ."""
         self.fields: dict[str, list[Node]] | None = None
         """Fields of a message in the order of the text; None for a scalar."""
+        self.lists: dict[str, Origin] = {}
+        """Fields that were given as a list, which may be empty, and where it begins. A list in a list is a message
+        whose only field has an empty name."""
         self._asked: set[str] = set()
+
+    @classmethod
+    def message(cls, report: Report, origin: Origin, path: str = "") -> Node:
+        """A message without fields yet."""
+        node = cls(report, origin, path)
+        node.fields = {}
+        return node
+
+    def add(self, name: str, child: Node) -> None:
+        """One more occurrence of a field of this message."""
+        assert self.fields is not None
+        found = self.fields.get(name)
+        if found is None:
+            self.fields[name] = [child]
+        else:
+            found.append(child)
+
+    def place(self, path: str = "") -> None:
+        """Give this node and all below it their paths; several occurrences of a field are numbered."""
+        self.path = path
+        if self.fields is None:
+            return
+        for name, nodes in self.fields.items():
+            at = f"{path}.{name}" if path and name else path or name
+            if len(nodes) == 1:
+                nodes[0].place(at)
+                continue
+            for index, node in enumerate(nodes):
+                node.place(f"{at}[{index}]")
 
     # -- finding fields
 
+    def peek(self, name: str) -> list[Node]:
+        """Every occurrence of a field, without taking note that it was asked for."""
+        if self.fields is None:
+            return []
+        if name not in self.fields and self.report.is_json:
+            first, *rest = name.split("_")
+            camel = first + "".join(word[:1].upper() + word[1:] for word in rest)
+            if camel in self.fields:
+                self.fields[name] = self.fields.pop(camel)
+        return self.fields.get(name, [])
+
     def ask(self, name: str) -> list[Node]:
-        """Every occurrence of a field; marks the name as one that is known."""
+        """Every occurrence of a field; marks the name as one that is known. A null is as good as absent."""
         self._asked.add(name)
-        return (self.fields or {}).get(name, [])
+        found = self.peek(name)
+        if any(node.is_null for node in found):
+            return [node for node in found if not node.is_null]
+        return found
+
+    @property
+    def has_loose_text(self) -> bool:
+        """Whether a text may be read as a number: a bare word, the text of an edit, or any text of JSON."""
+        return not self.quoted or self.report.is_json
+
+    @property
+    def is_null(self) -> bool:
+        return self.scalar is None and self.fields is None
+
+    def is_list(self, name: str) -> bool:
+        """Whether a field was given as a list; asking does not count as reading it."""
+        self.peek(name)
+        return name in self.lists
+
+    @property
+    def known(self) -> frozenset[str]:
+        """Names of the fields that were asked for, given or not."""
+        return frozenset(self._asked)
 
     def has(self, name: str) -> bool:
         return bool(self.ask(name))
@@ -98,19 +169,23 @@ class Node:
         return first
 
     def merge(self, other: Node) -> None:
-        assert self.fields is not None and other.fields is not None
+        assert self.fields is not None
+        assert other.fields is not None
         for name, nodes in other.fields.items():
             self.fields.setdefault(name, []).extend(nodes)
+        self.lists.update(other.lists)
 
     def one_of(self, names: Iterable[str]) -> str | None:
-        """Which of several fields is given; the last one in the text wins, as in a protobuf `oneof`."""
-        given = [(self.ask(name)[-1].origin, name) for name in names if self.ask(name)]
+        """Which of several fields is given; the last one in the text wins, as in a protobuf `oneof`, and an edit wins
+        over the text."""
+        given = {name: found[-1].origin for name in names if (found := self.ask(name))}
         if not given:
             return None
-        last = max(given)[1]
-        for _, name in given:
+        last = max(given, key=lambda name: (given[name].file != self.origin.file, given[name]))
+        for name, origin in given.items():
             if name != last and self.fields is not None:
                 del self.fields[name]
+                self.report.notes.append(Problem(origin, self.at(name), f"has no effect, {last} is given as well"))
         return last
 
     # -- reading values; a wrong value becomes a problem and the default (or a plain stand-in) is returned
@@ -127,8 +202,13 @@ class Node:
     def flag(self, name: str, default: bool | Required = REQUIRED) -> Value[bool]:
         return self._last(name, default, False, _as_flag)
 
-    def choice(self, name: str, choices: Mapping[str, T], default: T | Required = REQUIRED,
-               numbers: Mapping[int, str] | None = None) -> Value[T]:
+    def choice(
+        self,
+        name: str,
+        choices: Mapping[str, T],
+        default: T | Required = REQUIRED,
+        numbers: Mapping[int, str] | None = None,
+    ) -> Value[T]:
         """A word (or its number) from a closed list, and what it stands for."""
         stand_in = next(iter(choices.values()))
 
@@ -139,7 +219,7 @@ class Node:
             if isinstance(word, str) and word in choices:
                 return choices[word]
             hint = nearest(str(word), choices)
-            raise ValueError(f"{word} is not supported{hint}; known: {', '.join(choices)}")
+            raise ValueError(f"{_show(node)} is not supported{hint}; known: {', '.join(choices)}")
 
         return self._last(name, default, stand_in, convert)
 
@@ -205,8 +285,11 @@ class Node:
 
     def check_unread(self) -> None:
         """Every field that nothing asked for is a problem, with the nearest name that something did ask for."""
+        unknown = [name for name in self.lists if name not in self._asked]
+        for name in unknown:
+            self.report.problem(self.lists[name], self.at(name), f"unknown field{nearest(name, self._asked)}")
         for name, nodes in (self.fields or {}).items():
-            for node in nodes:
+            for node in nodes if name not in unknown else ():
                 if name not in self._asked:
                     node.wrong(f"unknown field{nearest(name, self._asked)}")
                 else:
@@ -222,13 +305,15 @@ def _as_text(node: Node) -> str:
 def _as_integer(node: Node) -> int:
     if isinstance(node.scalar, int) and not isinstance(node.scalar, bool):
         return node.scalar
+    if node.has_loose_text and isinstance(node.scalar, str) and _INTEGER.fullmatch(node.scalar):
+        return int(node.scalar)
     raise ValueError(f"needs a whole number, not {_show(node)}")
 
 
 def _as_number(node: Node) -> float:
     if isinstance(node.scalar, int | float) and not isinstance(node.scalar, bool):
         return float(node.scalar)
-    if isinstance(node.scalar, str) and not node.quoted and node.scalar.lstrip("-").lower() in ("inf", "infinity", "nan"):
+    if node.has_loose_text and isinstance(node.scalar, str) and _NUMBER.fullmatch(node.scalar):
         return float(node.scalar)
     raise ValueError(f"needs a number, not {_show(node)}")
 
@@ -236,14 +321,16 @@ def _as_number(node: Node) -> float:
 def _as_flag(node: Node) -> bool:
     if isinstance(node.scalar, bool):
         return node.scalar
-    if not node.quoted and node.scalar in ("true", "True", "t", 1):
+    if not node.quoted and node.scalar in ("true", "True", "t", "1", 1):
         return True
-    if not node.quoted and node.scalar in ("false", "False", "f", 0):
+    if not node.quoted and node.scalar in ("false", "False", "f", "0", 0):
         return False
     raise ValueError(f"needs true or false, not {_show(node)}")
 
 
 def _show(node: Node) -> str:
     if node.fields is not None:
-        return "a message"
+        return "a list" if "" in node.lists else "a message"
+    if isinstance(node.scalar, bool):
+        return str(node.scalar).lower()
     return f'"{node.scalar}"' if node.quoted else str(node.scalar)

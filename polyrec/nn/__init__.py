@@ -1,0 +1,14 @@
+"""Layers that networks are built from: tensors in, tensors out."""
+
+from __future__ import annotations
+
+from polyrec.nn.activations import Dice, activation
+from polyrec.nn.attention import TargetAttention
+from polyrec.nn.fm import FM
+from polyrec.nn.heads import Heads
+from polyrec.nn.linear import linear
+from polyrec.nn.mlp import MLP
+from polyrec.nn.norms import BatchNorm, norm
+from polyrec.nn.tower import GroupTower
+
+__all__ = ["FM", "MLP", "BatchNorm", "Dice", "GroupTower", "Heads", "TargetAttention", "activation", "linear", "norm"]

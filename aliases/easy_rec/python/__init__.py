@@ -1,0 +1,1 @@
+"""The commands of EasyRec, run by polyrec."""

@@ -1,0 +1,18 @@
+"""Which config a command of EasyRec means when it is given a model folder."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from polyrec.cli import upstream
+
+
+def config_path(found: argparse.Namespace, prog: str) -> str:
+    """The config saved in `model_dir`, if there is one, wins over `pipeline_config_path`."""
+    if found.model_dir:
+        saved = Path(found.model_dir) / "pipeline.config"
+        if saved.is_file():
+            return str(saved)
+    upstream.required(found, prog, ["pipeline_config_path"])
+    return found.pipeline_config_path

@@ -1,0 +1,1 @@
+"""The commands of TorchEasyRec, run by polyrec: `python -m tzrec.train_eval` and so on."""

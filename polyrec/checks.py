@@ -1,0 +1,184 @@
+"""Whether the parts of a typed config fit together. Pure: looks at nothing but the config."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from polyrec.config import Group, RunConfig
+from polyrec.errors import nearest
+
+Found = list[tuple[str, str]]
+"""Paths in the config, and what is wrong there."""
+
+
+def check(config: RunConfig) -> Found:
+    """Everything that keeps the config from running."""
+    found = _names(config)
+    for index, group in enumerate(config.groups):
+        found += _group(config, group, f"groups[{index}]")
+    return found + _model(config) + _tasks(config) + _ends(config)
+
+
+def notes(config: RunConfig) -> Found:
+    """What is strange and harms nothing: parts that nothing uses."""
+    items = [item for group in config.groups for item in group.inputs]
+    features = {item.feature for item in items}
+    tables = {item.table for item in items}
+    known = set(config.model.groups)
+    found = [
+        (f"features[{index}].name", f"no group has the feature {feature.name}")
+        for index, feature in enumerate(config.features)
+        if feature.name not in features
+    ]
+    found += [
+        (f"tables[{index}].name", f"nothing looks up the table {table.name}")
+        for index, table in enumerate(config.tables)
+        if table.name not in tables
+    ]
+    found += [
+        (f"groups[{index}].name", f"{config.model.kind} does not read the group {group.name}")
+        for index, group in enumerate(config.groups)
+        if group.name not in known and not _is_misspelt(config, group)
+    ]
+    found += [
+        (f"tasks[{index}].label", f"{task.label} is also an input of a feature, so the model sees it")
+        for index, task in enumerate(config.tasks)
+        if task.label in config.feature_columns
+    ]
+    return found
+
+
+def check_columns(config: RunConfig, names: Iterable[str]) -> Found:
+    """Features, labels and weights whose columns the data does not have."""
+    known = set(names)
+    wanted = [(f"features[{i}]", column) for i, feature in enumerate(config.features) for column in feature.inputs]
+    wanted += [(f"tasks[{index}].label", task.label) for index, task in enumerate(config.tasks)]
+    wanted += [(f"tasks[{i}].sample_weight", task.sample_weight) for i, task in enumerate(config.tasks)
+               if task.sample_weight]  # fmt: skip
+    return [
+        (path, f"the data has no column {column}{nearest(column, known) or _known(known)}")
+        for path, column in wanted
+        if column not in known
+    ]
+
+
+def _known(names: Iterable[str], limit: int = 20) -> str:
+    ordered = sorted(names)
+    more = f" and {len(ordered) - limit} more" if len(ordered) > limit else ""
+    return f"; known: {', '.join(ordered[:limit]) or 'none'}{more}"
+
+
+def _names(config: RunConfig) -> Found:
+    found = []
+    kinds: dict[str, Sequence[str]] = {
+        "features": [feature.name for feature in config.features],
+        "tables": [table.name for table in config.tables],
+        "groups": [group.name for group in config.groups],
+        "tasks": [task.name for task in config.tasks],
+    }
+    for kind, names in kinds.items():
+        first: dict[str, int] = {}
+        for index, name in enumerate(names):
+            if name in first:
+                shown = name or "the empty name"
+                found.append((f"{kind}[{index}].name", f"{shown} is already the name of {kind}[{first[name]}]"))
+            first.setdefault(name, index)
+            if not name and kind != "tasks":
+                found.append((f"{kind}[{index}].name", "needs a name that is not empty"))
+    return found
+
+
+def _group(config: RunConfig, group: Group, path: str) -> Found:
+    found: Found = []
+    features, tables = config.feature_names, config.table_names
+    seen: set[str] = set()
+    shapes: set[bool] = set()
+    for index, item in enumerate(group.inputs):
+        at = f"{path}.inputs[{index}]"
+        feature = features.get(item.feature)
+        if feature is None:
+            hint = nearest(item.feature, features) or _known(features)
+            found.append((f"{at}.feature", f"no feature is called {item.feature}{hint}"))
+            continue
+        if item.feature in seen:
+            found.append((f"{at}.feature", f"{item.feature} is in the group {group.name} already"))
+        seen.add(item.feature)
+        shapes.add(feature.is_sequence)
+        if feature.is_sequence and group.kind == "flat" and item.table is None:
+            found.append((f"{at}.feature", f"{item.feature} is a sequence of numbers and {group.name} is a flat group"))
+        if item.table is None:
+            if feature.rows is not None:
+                found.append((f"{at}.table", f"is required: {item.feature} is a feature of ids{_known(tables)}"))
+            continue
+        if feature.rows is None:
+            found.append((f"{at}.table", f"{item.feature} is a feature of numbers, which look up no table"))
+        elif item.table not in tables:
+            hint = nearest(item.table, tables) or _known(tables)
+            found.append((f"{at}.table", f"no table is called {item.table}{hint}"))
+        elif tables[item.table].rows < feature.rows:
+            rows = tables[item.table].rows
+            found.append((f"{at}.table", f"{item.table} has {rows} rows, {item.feature} needs {feature.rows}"))
+    if group.kind == "sequence" and shapes == {False}:
+        found.append((f"{path}.inputs", f"{group.name} is a sequence group and none of its features is a sequence"))
+    return found
+
+
+def _is_misspelt(config: RunConfig, group: Group) -> bool:
+    """Whether a group that the model does not read stands where one that it reads is missing."""
+    missing = set(config.model.groups) - {other.name for other in config.groups}
+    return bool(nearest(group.name, missing))
+
+
+def _model(config: RunConfig) -> Found:
+    found: Found = []
+    given = {group.name: (index, group) for index, group in enumerate(config.groups)}
+    for name, kind in config.model.groups.items():
+        if name not in given:
+            hint = nearest(name, given) or _known(given)
+            path = _path_of(config.model.model_dump(), name, "model")
+            found.append((path, f"{config.model.kind} reads the group {name}, which is not there{hint}"))
+        elif given[name][1].kind != kind:
+            index = given[name][0]
+            found.append((f"groups[{index}].kind", f"{config.model.kind} needs {name} to be a {kind} group"))
+    return found
+
+
+def _path_of(value: Any, wanted: str, path: str) -> str:
+    """The first path at or below `path` that has a value, or `path` itself."""
+    items: Any = ()
+    if isinstance(value, dict):
+        items = ((f"{path}.{name}", item) for name, item in value.items())
+    elif isinstance(value, list | tuple):
+        items = ((f"{path}[{index}]", item) for index, item in enumerate(value))
+    for at, item in items:
+        if item == wanted:
+            return at
+        found = _path_of(item, wanted, at)
+        if found != at:
+            return found
+    return path
+
+
+def _tasks(config: RunConfig) -> Found:
+    found: Found = []
+    for index, task in enumerate(config.tasks):
+        if not task.label:
+            found.append((f"tasks[{index}].label", "needs the name of a column"))
+    return found
+
+
+def _ends(config: RunConfig) -> Found:
+    found: Found = []
+    saving = config.train.saving
+    for name in ("every_steps", "every_epochs", "every_seconds", "keep"):
+        value = getattr(saving, name)
+        if value is not None and value <= 0:
+            found.append((f"train.saving.{name}", f"needs more than 0, not {value}"))
+    if "{step}" not in saving.folder and "{epoch}" not in saving.folder and saving.keep != 1:
+        found.append(("train.saving.folder", "needs {step} or {epoch}, else each checkpoint replaces the last"))
+    for part in ("tables", "dense"):
+        rate = getattr(config.optim, part).optimizer.lr
+        if rate < 0:
+            found.append((f"optim.{part}.optimizer.lr", f"needs at least 0, not {rate}"))
+    return found

@@ -1,0 +1,118 @@
+"""polyrec check: list what a config says, what is ignored and why, and what is wrong. Trains nothing."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from polyrec.cli import configs
+from polyrec.cli.flags import Flags
+from polyrec.config import RunConfig
+from polyrec.errors import ConfigError, DataError, Origin, Problem
+
+if TYPE_CHECKING:
+    from polyrec.dialects import Loaded
+
+READ_WHOLE_BYTES = 16 << 20
+"""A first data file up to this size is read to its end; of a larger one, only the first rows."""
+
+
+def flags() -> Flags:
+    found = configs.config_flags("polyrec check", __doc__ or "")
+    found.add_argument("--json", action="store_true", help="everything in the line of JSON, no text")
+    found.add_argument("--no-data", action="store_true", help="do not look at the data, even when it is at hand")
+    return found
+
+
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    try:
+        loaded = configs.load(arguments)
+    except ConfigError as error:
+        return _answer(arguments, None, list(error.problems), 2)
+    problems: list[Problem] = []
+    code = 0
+    for step in [] if arguments.no_data else configs.steps_of(loaded, "train"):
+        for paths in (step.run.data.train, step.run.data.evaluate):
+            found, wrong = _check_data(loaded, step.run, paths)
+            problems += [problem for problem in found if problem not in problems]
+            code = max(code, wrong)
+    return _answer(arguments, loaded, problems, code)
+
+
+def _check_data(loaded: Loaded, run: RunConfig, paths: Sequence[str]) -> tuple[list[Problem], int]:
+    """Problems of the run with the first of its files, and the exit code for them; absent files get a note."""
+    from polyrec import checks
+    from polyrec.data import files
+    from polyrec.dialects.structure import origin_of
+
+    if not paths:
+        return [], 0
+    try:
+        first = files.expand(paths, run.data.reader.suffixes())[0]
+    except DataError as error:
+        loaded.report.notes.append(Problem(None, "", f"not looked at: {error}"))
+        return [], 0
+    try:
+        wrong = checks.check_columns(run, run.data.reader.schema(first).names)
+        if not wrong:
+            _read(run, first)
+    except DataError as error:
+        return [Problem(None, "", str(error))], error.exit_code
+    return [Problem(origin_of(loaded.origins, path), path, f"{message} ({first})") for path, message in wrong], 2 if wrong else 0
+
+
+def _read(run: RunConfig, path: str) -> None:
+    """Read a file as training would, so that what cannot be read is found now."""
+    from polyrec.data.readers import Span
+
+    is_small = os.path.getsize(path) <= READ_WHOLE_BYTES
+    for _, rows in run.data.reader.read(Span(path, 0, run.data.reader.length(path)), run.columns):
+        for feature in run.features:
+            feature.transform(rows)
+        if not is_small:
+            return
+
+
+def _answer(arguments: argparse.Namespace, loaded: Loaded | None, problems: list[Problem], code: int) -> dict[str, Any]:
+    report = loaded.report if loaded else None
+    ignored = list(report.ignored) if report else []
+    notes = list(report.notes) if report else []
+    read = sorted(loaded.origins.items(), key=lambda item: (item[1], item[0])) if loaded else []
+    if not arguments.json:
+        lines = _read_lines(read)
+        lines += [f"{word:<8} {item}" for word, items in (("ignored", ignored), ("note", notes)) for item in items]
+        lines += [f"wrong    {problem}" for problem in problems]
+        lines.append(f"{len(read)} read, {len(ignored)} ignored, {len(notes)} notes, {len(problems)} wrong")
+        sys.stderr.write("\n".join(lines) + "\n")
+    result: dict[str, Any] = {"config": arguments.config, "ok": not problems, "exit_code": code}
+    result["dialect"] = loaded.dialect if loaded else arguments.dialect
+    if arguments.json:
+        result["read"] = [{"path": path, "origin": str(origin)} for path, origin in read]
+        result |= {"ignored": _plain(ignored), "notes": _plain(notes), "problems": _plain(problems)}
+    else:
+        result |= {"read": len(read), "ignored": len(ignored), "notes": len(notes), "problems": len(problems)}
+    return result
+
+
+def _read_lines(read: list[tuple[str, Origin]]) -> list[str]:
+    """One line for each place of the text, with the first of the values that it decides."""
+    places: dict[Origin, list[str]] = {}
+    for path, origin in read:
+        places.setdefault(origin, []).append(path)
+    return [
+        f"read     {origin}: {paths[0]}" + (f" and {len(paths) - 1} more" if len(paths) > 1 else "")
+        for origin, paths in places.items()
+    ]
+
+
+def _plain(problems: list[Problem]) -> list[dict[str, Any]]:
+    return [
+        {"file": item.origin.file, "line": item.origin.line, "column": item.origin.column}
+        | {"path": item.path, "message": item.message}
+        if item.origin
+        else {"path": item.path, "message": item.message}
+        for item in problems
+    ]

@@ -1,0 +1,56 @@
+"""polyrec checkpoint ls: names, shapes and sizes of the tensors in a checkpoint."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+from polyrec import runtime
+from polyrec.cli.flags import Flags
+from polyrec.errors import CheckpointError, ConfigError, nearest
+
+
+def flags() -> Flags:
+    found = Flags("polyrec checkpoint", __doc__)
+    found.add_argument("what", metavar="ls")
+    found.add_argument("path", metavar="PATH", help="folder of a checkpoint")
+    found.add_argument("--json", action="store_true", help="every tensor in the line of JSON, no text")
+    found.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    return found
+
+
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    if arguments.what != "ls":
+        raise ConfigError(f"polyrec checkpoint {arguments.what}: unknown{nearest(arguments.what, ['ls'])}; known: ls")
+    tensors = contents(arguments.path)
+    total = sum(item["bytes"] for item in tensors)
+    if not arguments.json:
+        lines = [f"{item['name']}  {item['shape']}  {item['type']}  {item['bytes']} bytes" for item in tensors]
+        sys.stderr.write("\n".join([*lines, f"{len(tensors)} tensors, {total} bytes"]) + "\n")
+    result: dict[str, Any] = {"checkpoint": arguments.path, "num_tensors": len(tensors), "bytes": total}
+    return result | ({"tensors": tensors} if arguments.json else {})
+
+
+def contents(path: str) -> list[dict[str, Any]]:
+    """Tensors of every torch DCP folder in the checkpoint, largest first."""
+    if not Path(path).is_dir():
+        raise CheckpointError(f"{path}: no such folder")
+    folders = sorted(file.parent for file in Path(path).rglob(".metadata"))
+    if not folders:
+        raise CheckpointError(f"{path}: holds no checkpoint (no .metadata file in it)")
+    runtime.prepare_threads()
+    from torch.distributed.checkpoint import FileSystemReader
+    from torch.distributed.checkpoint.metadata import TensorStorageMetadata
+
+    found = []
+    for folder in folders:
+        part = folder.relative_to(path).as_posix()
+        for name, item in FileSystemReader(folder).read_metadata().state_dict_metadata.items():
+            if isinstance(item, TensorStorageMetadata):
+                kind, size = item.properties.dtype, math.prod(item.size) * item.properties.dtype.itemsize
+                full = name if part == "." else f"{part}/{name}"
+                found.append({"name": full, "shape": list(item.size), "type": str(kind)[6:], "bytes": size})
+    return sorted(found, key=lambda item: (-item["bytes"], item["name"]))

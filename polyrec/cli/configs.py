@@ -1,0 +1,112 @@
+"""Flags that name and change a config, and the typed config they lead to."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from polyrec import catalog
+from polyrec.cli.flags import Flags, paths
+from polyrec.errors import ConfigError, nearest
+
+if TYPE_CHECKING:
+    from polyrec.config import RunConfig, Step
+    from polyrec.dialects import Loaded
+
+
+def config_flags(prog: str, description: str) -> Flags:
+    """Flags of a verb that takes a config first."""
+    flags = Flags(prog, description)
+    flags.add_argument("config", metavar="CONFIG", help="config file of any dialect, or a built-in paddlerec.models.*")
+    add_config_options(flags)
+    return flags
+
+
+def add_config_options(flags: Flags) -> None:
+    flags.add_argument(
+        "--dialect", help="torcheasyrec, easyrec, paddlerec or polyrec; told from the content if left out"
+    )
+    flags.add_argument("--set", action="append", default=[], metavar="a.b=VALUE", help="change the typed config")
+    flags.add_argument("--edit", "--edit_config_json", action="append", default=[], metavar="JSON", dest="edit",
+                       help="change the config file's own fields: {path: value, ...}")  # fmt: skip
+    add_common_options(flags)
+
+
+def add_common_options(flags: Flags) -> None:
+    flags.add_argument("--plugins", action="append", default=[], metavar="PACKAGE", help="also search this package")
+    flags.add_argument("--debug", action="store_true", help="show the traceback of an error")
+
+
+def add_step_option(flags: Flags) -> None:
+    flags.add_argument("--step", metavar="NAME", help="which run of a workflow, by name")
+
+
+def add_data_options(flags: Flags, *names: str) -> None:
+    """`--train` and `--evaluate`: other files than the config names."""
+    for name in names:
+        flags.add_argument(f"--{name}", nargs="*", metavar="PATH", help=f"files, folders or globs to {name} on")
+
+
+def load(arguments: argparse.Namespace) -> Loaded:
+    """The config that the flags ask for, with what was found while reading it."""
+    from polyrec import dialects
+    from polyrec.dialects import edits
+
+    add_plugins(arguments)
+    changes = [edit for text in arguments.edit for edit in edits.parse_json(text)]
+    settings = dict(edits.set_values(text) for text in arguments.set)
+    path = config_path(arguments.config)
+    return dialects.load(path, dialect=arguments.dialect, edits=changes, settings=settings)
+
+
+def config_path(name: str) -> str:
+    """The file of a config: itself, or that of a built-in model such as paddlerec.models.rank.dnn."""
+    if not name.startswith("paddlerec.models."):
+        return name
+    from polyrec.dialects.paddlerec.workspace import built_in
+
+    return str(built_in(name) / "config.yaml")
+
+
+def add_plugins(arguments: argparse.Namespace) -> None:
+    for package in arguments.plugins:
+        catalog.add_plugins(package)
+
+
+def steps_of(loaded: Loaded, verb: str) -> list[Step]:
+    """A workflow's steps, or the single step of a plain run."""
+    from polyrec.config import Step, Workflow
+
+    if isinstance(loaded.config, Workflow):
+        return list(loaded.config.steps)
+    return [Step(verb="evaluate" if verb == "evaluate" else "train", run=loaded.config)]
+
+
+def choose_step(loaded: Loaded, verb: str, name: str | None = None) -> Step:
+    """The one step that a verb is about: the named one, or the only one of its kind."""
+    steps = [step for step in steps_of(loaded, verb) if step.verb == verb]
+    names = [step.run.name for step in steps]
+    if name is not None:
+        steps = [step for step in steps if step.run.name == name]
+        if not steps:
+            raise ConfigError(f"--step {name}: no such {verb} step{nearest(name, names)}; known: {', '.join(names)}")
+    if not steps:
+        raise ConfigError(f"the workflow has no {verb} step; `polyrec run` does the steps that it has")
+    if len(steps) > 1:
+        raise ConfigError(f"the workflow has {len(steps)} {verb} steps; choose one with --step: {', '.join(names)}")
+    return steps[0]
+
+
+def with_paths(
+    run: RunConfig,
+    *,
+    model_dir: str | None = None,
+    train: Sequence[str] | None = None,
+    evaluate: Sequence[str] | None = None,
+) -> RunConfig:
+    """The run with other folders or files; None keeps what it has."""
+    data = {name: paths(value) for name, value in (("train", train), ("evaluate", evaluate)) if value is not None}
+    if data:
+        run = run.model_copy(update={"data": run.data.model_copy(update=data)})
+    return run.model_copy(update={"model_dir": model_dir}) if model_dir else run

@@ -1,0 +1,63 @@
+"""Command lines read strictly: no abbreviations, and an unknown flag is answered with the nearest one."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterable, Sequence
+from typing import NoReturn
+
+from polyrec.errors import ConfigError, Problem, nearest
+
+
+class Flags(argparse.ArgumentParser):
+    """An argument parser whose errors are ConfigErrors."""
+
+    def __init__(self, prog: str, description: str | None = None) -> None:
+        super().__init__(
+            prog=prog,
+            description=description,
+            allow_abbrev=False,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        self.also_known: list[str] = []
+        """Other words that an unknown flag may have meant."""
+
+    @property
+    def names(self) -> list[str]:
+        return [name for action in self._actions for name in action.option_strings]
+
+    def error(self, message: str) -> NoReturn:
+        raise ConfigError(f"{self.prog}: {message}")
+
+    def read(self, words: Sequence[str]) -> argparse.Namespace:
+        """The values of `words`; every word that no flag takes is a problem."""
+        names = set(self.names)
+        unknown = [word for word in words if _is_flag(word) and word.partition("=")[0] not in names]
+        if unknown:
+            raise ConfigError(
+                Problem(None, self.prog, unknown_flag(word, names | set(self.also_known))) for word in unknown
+            )
+        values, extra = self.parse_known_args(list(words))
+        if extra:
+            raise ConfigError(Problem(None, self.prog, f"{word}: not expected here") for word in extra)
+        return values
+
+
+def _is_flag(word: str) -> bool:
+    return re.match(r"--?[A-Za-z]", word) is not None
+
+
+def unknown_flag(word: str, known: Iterable[str]) -> str:
+    name = word.partition("=")[0]
+    return f"{name}: unknown flag{nearest(name, known)}"
+
+
+def paths(values: Iterable[str]) -> tuple[str, ...]:
+    """Paths as they were given; an empty text names nothing. Commas and globs are told apart where files are found."""
+    return tuple(value for value in values if value)
+
+
+def names(value: str | None) -> tuple[str, ...]:
+    """A list of names joined by commas."""
+    return tuple(part.strip() for part in (value or "").split(",") if part.strip())

@@ -1,0 +1,37 @@
+"""polyrec run: do every step of a workflow in order; a plain config is trained."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from polyrec.cli import configs
+from polyrec.cli.flags import Flags
+
+if TYPE_CHECKING:
+    from polyrec.config import Step
+
+
+def flags() -> Flags:
+    return configs.config_flags("polyrec run", __doc__ or "")
+
+
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    steps = configs.steps_of(configs.load(arguments), "train")
+    results: list[dict[str, Any]] = []
+    for step in steps:
+        result = _do(step)
+        results.append({"step": step.run.name, "verb": step.verb, **result})
+        if result.get("stopped_by_signal"):
+            return {"steps": results, "stopped_by_signal": result["stopped_by_signal"]}
+    return {"steps": results}
+
+
+def _do(step: Step) -> dict[str, Any]:
+    from polyrec import api
+
+    if step.verb == "train":
+        return api.train(step.run)
+    if step.checkpoint is None:
+        return api.evaluate(step.run)
+    return {"checkpoints": api.evaluate_each(step.run, step.checkpoint)}

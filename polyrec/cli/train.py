@@ -1,0 +1,45 @@
+"""polyrec train: train a model, evaluating and saving as the config says."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from polyrec.cli import configs
+from polyrec.cli.flags import Flags
+
+if TYPE_CHECKING:
+    from polyrec.config import RunConfig
+
+
+def flags() -> Flags:
+    found = configs.config_flags("polyrec train", __doc__ or "")
+    found.add_argument("--model-dir", metavar="DIR", help="folder for checkpoints, logs and results")
+    configs.add_data_options(found, "train", "evaluate")
+    found.add_argument(
+        "--resume", action="store_true", help="go on from the newest whole checkpoint of the model folder"
+    )
+    found.add_argument("--fine-tune", metavar="PATH", help="checkpoint, or folder of them, that weights start from")
+    found.add_argument("--ignore-optimizer", action="store_true", help="take weights only, not the optimizer's state")
+    configs.add_step_option(found)
+    return found
+
+
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    config = configured(arguments)
+    from polyrec import api
+
+    return api.train(config, resume=arguments.resume, ignore_optimizer=arguments.ignore_optimizer)
+
+
+def configured(arguments: argparse.Namespace) -> RunConfig:
+    """The run that the flags ask for."""
+    step = configs.choose_step(configs.load(arguments), "train", arguments.step)
+    config = configs.with_paths(
+        step.run, model_dir=arguments.model_dir, train=arguments.train, evaluate=arguments.evaluate
+    )
+    if arguments.fine_tune:
+        config = config.model_copy(
+            update={"train": config.train.model_copy(update={"fine_tune_from": arguments.fine_tune})}
+        )
+    return config

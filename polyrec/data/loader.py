@@ -1,0 +1,243 @@
+"""Batches of exactly so many rows from many files: each row once an epoch over all ranks, resumable at any batch."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from polyrec.data.position import Position, Work, deal, remaining
+from polyrec.data.readers import Span, check_columns
+from polyrec.errors import DataError
+from polyrec.families import ReaderConfig
+
+FILE_ORDER = 0
+ROW_ORDER = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Rows in memory and the position before any of them."""
+
+    batch: pa.RecordBatch
+    order: np.ndarray | None
+    """Which row of the batch is given out when; None for the order they stand in."""
+    begin: int
+    """Rows given out earlier."""
+    position: Callable[[int], Position]
+    """Where the next row is when so many rows have been given out."""
+
+    @property
+    def end(self) -> int:
+        return self.batch.num_rows
+
+    def cut(self, start: int, stop: int) -> pa.RecordBatch:
+        if self.order is None:
+            return self.batch.slice(start, stop - start)
+        return self.batch.take(pa.array(self.order[start:stop]))
+
+
+class RowLoader:
+    """Rows of `files` in batches, this rank's share of them.
+
+    Memory holds one batch of the reader, one batch given out and, when rows are shuffled, one block of `shuffle_rows`.
+    """
+
+    def __init__(  # noqa: PLR0913 - each is a separate choice, all but the first three by name
+        self,
+        reader: ReaderConfig,
+        files: Sequence[str],
+        columns: Sequence[str],
+        *,
+        batch_size: int,
+        rank: int = 0,
+        world: int = 1,
+        drop_remainder: bool = False,
+        shuffle_rows: int = 0,
+        shuffled_files: bool = False,
+        seed: int = 0,
+    ) -> None:
+        assert batch_size > 0
+        assert 0 <= rank < world
+        self.reader = reader
+        self.files = tuple(files)
+        self.columns = tuple(columns)
+        self.batch_size = batch_size
+        self.rank = rank
+        self.world = world
+        self.drop_remainder = drop_remainder
+        self.shuffle_rows = shuffle_rows
+        self.shuffled_files = shuffled_files
+        self.seed = seed
+        self._files = [Work((Span(path, 0, reader.length(path)),)) for path in self.files]
+        sizes = [f"{Path(work.spans[0].path).name}:{work.units}" for work in self._files]
+        self.data = zlib.crc32("\n".join(sizes).encode())
+        """Checksum of the names and sizes of the files, whichever folder they lie in."""
+        self._schema: pa.Schema | None = None
+
+    def batches(self, epoch: int, start: Position | None = None) -> Iterator[tuple[pa.RecordBatch, Position]]:
+        """Batches of `batch_size` rows, the last one smaller, each with the position of the row after it."""
+        position = start or Position(epoch=epoch, data=self.data)
+        if position.epoch != epoch or not self.fits(position):
+            raise DataError(f"a position in epoch {position.epoch} of other files cannot begin epoch {epoch} of these")
+        parts: list[pa.RecordBatch] = []
+        count = 0
+        for rows in self._walk(position):
+            at = rows.begin
+            while at < rows.end:
+                end = min(rows.end, at + self.batch_size - count)
+                parts.append(rows.cut(at, end))
+                count += end - at
+                at = end
+                position = rows.position(at)
+                if count == self.batch_size:
+                    yield _joined(parts), position
+                    parts, count = [], 0
+        if count and not self.drop_remainder:
+            yield _joined(parts), position
+
+    def fits(self, position: Position) -> bool:
+        """Whether the position was taken in files of the same names and sizes."""
+        return position.data == self.data
+
+    def resume(self, positions: Sequence[Position]) -> Position:
+        """Where this rank goes on, given where every rank of an earlier run stood, in the order of their ranks.
+
+        With another number of ranks than before, the rows that none of them has given out are dealt again.
+        """
+        if len(positions) == self.world:
+            return positions[self.rank]
+        epochs = {position.epoch for position in positions}
+        if len(epochs) > 1:
+            raise DataError(
+                f"ranks stand in different epochs ({sorted(epochs)}); resume with {len(positions)} processes"
+            )
+        left: list[Work] = []
+        for rank, position in enumerate(positions):
+            left += remaining(self._plan(position, rank, len(positions)), position)
+        return Position(epoch=epochs.pop(), plan=deal(left, self.world)[self.rank], data=self.data)
+
+    def _plan(self, position: Position, rank: int, world: int) -> tuple[Work, ...]:
+        if position.plan is not None:
+            return position.plan
+        works = self._files
+        if self.shuffled_files:
+            works = [Work((piece,)) for path in self.files for piece in self.reader.pieces(path)]
+            order = np.random.default_rng((self.seed, position.epoch, FILE_ORDER)).permutation(len(works))
+            works = [works[number] for number in order]
+        return deal(works, world)[rank]
+
+    def _walk(self, start: Position) -> Iterator[_Rows]:
+        """All rows from `start` on, in the order they are given out."""
+        plan = self._plan(start, self.rank, self.world)
+        if start.block is not None:
+            yield self._again(start.block, replace(start, block=None))
+        mixer = _Mixer(self, start)
+        for index in range(start.index, len(plan)):
+            work = plan[index]
+            if work.rows:
+                yield from mixer.flush()
+                yield self._again(work, mixer.after(index + 1, None))
+                continue
+            span = work.spans[0]
+            if index == start.index and start.piece is not None:
+                span = replace(start.piece, stop=span.stop)
+            for piece, batch in self.reader.read(span, self.columns):
+                yield from mixer.add(index, piece, self._fitted(piece.path, batch))
+        yield from mixer.flush()
+
+    def _again(self, block: Work, after: Position) -> _Rows:
+        """A block that was begun earlier, read once more and put in the same order."""
+        parts: list[pa.RecordBatch] = []
+        missing = block.rows
+        for span in block.spans:
+            for piece, batch in self.reader.read(span, self.columns):
+                parts.append(self._fitted(piece.path, batch.slice(0, missing)))
+                missing -= parts[-1].num_rows
+                if not missing:
+                    return block_rows(pa.concat_batches(parts), block, after)
+        raise DataError(f"{block.spans[-1].path}: has fewer rows than when the checkpoint was written")
+
+    def _fitted(self, path: str, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Rows in the types of the first file, so that rows of several files join in one batch."""
+        schema = self._schema = self._schema or self._first_schema(batch.schema.names)
+        if batch.schema.equals(schema):
+            return batch
+        for field, first in zip(batch.schema, schema, strict=True):
+            try:
+                batch.column(field.name).cast(first.type)
+            except pa.ArrowException as error:
+                problem = f"is {field.type} here and {first.type} in {self.files[0]}; write it alike in all files"
+                raise DataError(f"{path}: column {field.name}: {problem}") from error
+        return batch.cast(schema)
+
+    def _first_schema(self, names: Sequence[str]) -> pa.Schema:
+        """Of the first file of all, not of the first that this rank reads, so that all ranks agree."""
+        schema = self.reader.schema(self.files[0])
+        check_columns(self.files[0], names, schema.names)
+        return pa.schema([schema.field(name) for name in names])
+
+
+class _Mixer:
+    """Hands rows on as they come or, when rows are shuffled, gathers them into blocks of exactly so many."""
+
+    def __init__(self, loader: RowLoader, start: Position) -> None:
+        self.rows = loader.shuffle_rows
+        self.seeds = (loader.seed, start.epoch, ROW_ORDER, loader.rank)
+        self.start = start
+        self.number = start.number
+        self.parts: list[pa.RecordBatch] = []
+        self.spans: list[Span] = []
+        self.count = 0
+        self.last = (start.index, start.piece)
+
+    def after(self, index: int, piece: Span | None) -> Position:
+        return replace(self.start, index=index, piece=piece, block=None, number=self.number)
+
+    def add(self, index: int, piece: Span, batch: pa.RecordBatch) -> Iterator[_Rows]:
+        if not self.rows:
+            yield _Rows(batch, None, 0, lambda given: self.after(index, replace(piece, skip=piece.skip + given)))
+            return
+        at = 0
+        while at < batch.num_rows:
+            end = min(batch.num_rows, at + self.rows - self.count)
+            self.parts.append(batch.slice(at, end - at))
+            self._extend(replace(piece, skip=piece.skip + at), index)
+            self.count += end - at
+            self.last = (index, replace(piece, skip=piece.skip + end))
+            at = end
+            if self.count == self.rows:
+                yield from self.flush()
+
+    def _extend(self, piece: Span, index: int) -> None:
+        """Pieces of the same work join, so a block is described by as many spans as it touches files."""
+        if self.spans and self.last[0] == index:
+            piece = replace(self.spans.pop(), stop=piece.stop)
+        self.spans.append(piece)
+
+    def flush(self) -> Iterator[_Rows]:
+        """The block gathered so far."""
+        if not self.count:
+            return
+        block = Work(tuple(self.spans), self.count, (*self.seeds, self.number))
+        rows = pa.concat_batches(self.parts)
+        self.number += 1
+        self.parts, self.spans, self.count = [], [], 0
+        yield block_rows(rows, block, self.after(*self.last))
+
+
+def block_rows(batch: pa.RecordBatch, block: Work, after: Position) -> _Rows:
+    order = np.random.default_rng(block.key).permutation(block.rows)
+
+    def position(given: int) -> Position:
+        return after if given == block.rows else replace(after, block=replace(block, given=given))
+
+    return _Rows(batch, order, block.given, position)
+
+
+def _joined(parts: list[pa.RecordBatch]) -> pa.RecordBatch:
+    return parts[0] if len(parts) == 1 else pa.concat_batches(parts)

@@ -1,0 +1,110 @@
+"""Text files in blocks of whole lines: who reads which line, and how to find the one that is wrong."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from polyrec.data.readers import Span
+from polyrec.errors import DataError
+
+BLOCK_BYTES = 4 << 20
+"""Bytes parsed together: long enough for Arrow's cost per block not to count, short enough to hold a few."""
+PIECE_BYTES = 64 << 20
+"""Bytes that keep their order when files are shuffled."""
+
+
+def is_packed(path: str) -> bool:
+    """A gzip file cannot be entered in the middle: its length is one unit, and whoever has that unit reads it all."""
+    return path.endswith(".gz")
+
+
+def text_length(path: str) -> int:
+    with _named(path):
+        size = Path(path).stat().st_size
+    return min(size, 1) if is_packed(path) else size
+
+
+def text_pieces(path: str) -> tuple[Span, ...]:
+    size = text_length(path)
+    return tuple(Span(path, start, min(size, start + PIECE_BYTES)) for start in range(0, size, PIECE_BYTES))
+
+
+@contextmanager
+def opened(path: str) -> Iterator[BinaryIO]:
+    with _named(path), gzip.open(path) if is_packed(path) else open(path, "rb") as file:
+        yield file  # type: ignore[misc]  # gzip's reader has all that is used of a binary file
+
+
+@contextmanager
+def _named(path: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path}: cannot be read ({error})") from error
+
+
+def blocks(span: Span) -> Iterator[tuple[int, bytes]]:
+    """Whole lines whose first byte lies in the span, with the place of the first byte of each block."""
+    with opened(span.path) as file:
+        if is_packed(span.path):
+            at, stop = 0, None
+        else:
+            at, stop = _line_start(file, span.start), span.stop
+        while stop is None or at < stop:
+            size = BLOCK_BYTES if stop is None else min(BLOCK_BYTES, stop - at)
+            block = file.read(size)
+            if not block:
+                return
+            if not block.endswith(b"\n"):
+                block += file.readline()
+            yield at, block
+            at += len(block)
+
+
+def _line_start(file: BinaryIO, at: int) -> int:
+    """The first line that begins at `at` or after it."""
+    if at == 0:
+        return 0
+    file.seek(at - 1)
+    return at - 1 + len(file.readline())
+
+
+def piece_of(span: Span, at: int, block: bytes, skip: int) -> Span:
+    """The part of the span that a block is, with `skip` of its rows left out."""
+    if is_packed(span.path):
+        return Span(span.path, span.start, span.stop, skip)
+    return Span(span.path, at, min(at + len(block), span.stop), skip)
+
+
+def first_bad_line(block: bytes, is_good: Callable[[bytes], bool]) -> tuple[int, bytes]:
+    """Index and text of the line that spoils a block, found by halving.
+
+    `is_good` must hold of no lines, and fail for more lines once it fails.
+    """
+    lines = block.splitlines(keepends=True)
+    good, bad = 0, len(lines)
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        if is_good(b"".join(lines[:middle])):
+            good = middle
+        else:
+            bad = middle
+    return bad - 1, lines[bad - 1]
+
+
+def line_number(path: str, at: int, index: int) -> int:
+    """Number, from 1, of the line `index` lines after the byte `at`."""
+    count, left = 1 + index, at
+    with opened(path) as file:
+        while left > 0:
+            block = file.read(min(BLOCK_BYTES, left))
+            if not block:
+                break
+            count += block.count(b"\n")
+            left -= len(block)
+    return count

@@ -1,0 +1,210 @@
+"""Lines of values between separators: CSV, TSV and their relatives. A value holds no line end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, Self
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+from pydantic import Field, model_validator
+
+from polyrec.catalog import Frozen
+from polyrec.data.readers import Span, check_columns
+from polyrec.data.readers._text import (
+    blocks,
+    first_bad_line,
+    line_number,
+    opened,
+    piece_of,
+    text_length,
+    text_pieces,
+)
+from polyrec.errors import DataError
+from polyrec.families import ReaderConfig
+
+TYPES = {"int": pa.int64(), "float": pa.float32(), "string": pa.string()}
+SHOWN = {"int": "int64", "float": "float32", "string": "UTF-8 text"}
+SAMPLE_BYTES = 1 << 20
+"""Beginning of a file from which the types of undeclared columns are inferred."""
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class CsvColumn(Frozen):
+    name: str
+    type: Literal["int", "float", "string"]
+    default: str | None = None
+    """Stands for an empty value; None makes it a null."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.default is not None:
+            try:
+                pa.scalar(self.default).cast(TYPES[self.type])
+            except pa.ArrowInvalid as error:
+                raise ValueError(f"default {self.default!r} of column {self.name} is no {self.type}") from error
+        return self
+
+
+class Csv(ReaderConfig):
+    """Spans count bytes; a line belongs to the span that its first byte lies in. `.gz` files are read by one rank."""
+
+    columns: tuple[CsvColumn, ...] = ()
+    """Columns in the order of the file when it has no header; with a header, those whose type is not to be inferred."""
+    separator: str = Field(default=",", min_length=1)
+    """One character or several. Several split a line wherever they stand, quoted or not."""
+    header: bool
+    """Whether the first line of each file names the columns."""
+    quotes: bool = True
+    """Whether a value in double quotes may hold the separator."""
+
+    @model_validator(mode="after")
+    def _has_columns(self) -> Self:
+        names = [column.name for column in self.columns]
+        if not names and not self.header:
+            raise ValueError("needs columns, since the files have no header")
+        if len(set(names)) < len(names):
+            raise ValueError(f"names a column twice: {', '.join(names)}")
+        return self
+
+    def suffixes(self) -> tuple[str, ...]:
+        return ()
+
+    def schema(self, path: str) -> pa.Schema:
+        declared = {column.name: TYPES[column.type] for column in self.columns}
+        names = self._names(path)
+        inferred = {} if declared.keys() >= set(names) else self._inferred(path, names)
+        return pa.schema([(name, declared.get(name) or inferred[name]) for name in names])
+
+    def length(self, path: str) -> int:
+        return text_length(path)
+
+    def pieces(self, path: str) -> tuple[Span, ...]:
+        return text_pieces(path)
+
+    def read(self, span: Span, columns: tuple[str, ...]) -> Iterator[tuple[Span, pa.RecordBatch]]:
+        schema = self.schema(span.path)
+        check_columns(span.path, columns, schema.names)
+        wanted = columns or tuple(schema.names)
+        left = span.skip
+        for at, block in blocks(span):
+            rows = self._rows(span.path, at, block, schema, wanted)
+            if rows.num_rows > left:
+                yield piece_of(span, at, block, span.skip if left else 0), rows.slice(left)
+            left = max(0, left - rows.num_rows)
+
+    def _rows(self, path: str, at: int, block: bytes, schema: pa.Schema, wanted: Sequence[str]) -> pa.RecordBatch:
+        lines = block[self._header_bytes(block) :] if at == 0 else block
+        try:
+            return self._filled(self._parsed(lines, schema, wanted))
+        except pa.ArrowInvalid as error:
+            raise self._located(path, at, block, schema, wanted) from error
+
+    def _header_bytes(self, block: bytes) -> int:
+        """Size of what precedes the first row in the first block of a file."""
+        if self.header:
+            return block.find(b"\n") + 1 or len(block)
+        return len(BYTE_ORDER_MARK) if block.startswith(BYTE_ORDER_MARK) else 0
+
+    def _parsed(
+        self, lines: bytes, schema: pa.Schema, wanted: Sequence[str], names: Sequence[str] = ()
+    ) -> pa.RecordBatch:
+        """The wanted columns; a column of `names` that the schema leaves out gets the type that Arrow sees in it."""
+        if not lines.strip(b"\r\n"):
+            return pa.schema([schema.field(name) for name in wanted]).empty_table().to_batches()[0]
+        separator, quotes = self.separator, self.quotes
+        if len(separator.encode()) > 1:
+            separator, quotes = _unused(lines), False
+            lines = lines.replace(self.separator.encode(), separator.encode())
+        table = pa_csv.read_csv(
+            pa.py_buffer(lines),
+            pa_csv.ReadOptions(
+                column_names=list(names) or schema.names, block_size=len(lines) + 1, use_threads=len(wanted) > 1
+            ),
+            pa_csv.ParseOptions(delimiter=separator, quote_char='"' if quotes else False),
+            pa_csv.ConvertOptions(
+                column_types={field.name: field.type for field in schema},
+                include_columns=list(wanted),
+                null_values=[""],
+                strings_can_be_null=True,
+            ),
+        )
+        return table.combine_chunks().to_batches()[0]
+
+    def _filled(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Empty values replaced by the default of their column."""
+        for column in self.columns:
+            if column.default is None or column.name not in rows.schema.names:
+                continue
+            values = rows.column(column.name)
+            if values.null_count:
+                filled = values.fill_null(pa.scalar(column.default).cast(values.type))
+                rows = rows.set_column(rows.schema.get_field_index(column.name), column.name, filled)
+        return rows
+
+    def _names(self, path: str) -> list[str]:
+        if not self.header:
+            return [column.name for column in self.columns]
+        with opened(path) as file:
+            line = file.readline().removeprefix(BYTE_ORDER_MARK).rstrip(b"\r\n").decode(errors="replace")
+        names = [name.strip('"') if self.quotes else name for name in line.split(self.separator)]
+        if len(set(names)) < len(names):
+            twice = sorted({name for name in names if names.count(name) > 1})
+            raise DataError(
+                f"{path}:1: the header names {', '.join(twice)} twice; set header to false if it is no header"
+            )
+        check_columns(path, [column.name for column in self.columns], names)
+        return names
+
+    def _inferred(self, path: str, names: list[str]) -> dict[str, pa.DataType]:
+        """Types of a file's columns by its first rows: int64, float32, else text."""
+        with opened(path) as file:
+            sample = file.read(SAMPLE_BYTES)
+            sample += file.readline()
+        lines = sample[self._header_bytes(sample) :]
+        try:
+            found = self._parsed(lines, pa.schema([]), names, names)
+        except pa.ArrowInvalid as error:
+            texts = pa.schema([(name, pa.string()) for name in names])
+            raise self._located(path, 0, sample, texts, names) from error
+        types = {pa.int64(): pa.int64(), pa.float64(): pa.float32()}
+        return {field.name: types.get(field.type, pa.string()) for field in found.schema}
+
+    def _can_parse(self, lines: bytes, schema: pa.Schema, wanted: Sequence[str]) -> bool:
+        try:
+            self._parsed(lines, schema, wanted)
+        except pa.ArrowInvalid:
+            return False
+        return True
+
+    def _located(self, path: str, at: int, block: bytes, schema: pa.Schema, wanted: Sequence[str]) -> DataError:
+        """What is wrong with a block that cannot be parsed, by file, line and column."""
+        begin = self._header_bytes(block) if at == 0 else 0
+        index, line = first_bad_line(block[begin:], lambda lines: self._can_parse(lines, schema, wanted))
+        where = f"{path}:{line_number(path, at + begin, index)}"
+        texts = pa.schema([(name, pa.binary()) for name in schema.names])
+        if not self._can_parse(line, texts, wanted):
+            found = line.decode(errors="replace").rstrip("\r\n")
+            values = found.count(self.separator) + 1
+            return DataError(
+                f"{where}: {values} values where {len(schema.names)} columns are declared; "
+                f"check separator ({self.separator!r}) and quotes"
+            )
+        for name in wanted:
+            if not self._can_parse(line, schema, [name]):
+                value = self._parsed(line, texts, [name]).column(0)[0].as_py() or b""
+                kind = next(shown for key, shown in SHOWN.items() if TYPES[key] == schema.field(name).type)
+                return DataError(
+                    f"{where}: column {name}: cannot read {value.decode(errors='replace')!r} as {kind}; "
+                    "correct the row or declare the column as a string"
+                )
+        return DataError(f"{where}: cannot be read; check separator ({self.separator!r}) and quotes")
+
+    @classmethod
+    def example(cls) -> Csv:
+        return cls(columns=(CsvColumn(name="clk", type="int"), CsvColumn(name="city", type="string")), header=False)
+
+
+def _unused(lines: bytes) -> str:
+    """A control character that stands nowhere in the lines, to put in place of a long separator."""
+    return next(chr(code) for code in (*range(1, 10), *range(14, 32)) if code not in lines)

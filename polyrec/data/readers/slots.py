@@ -1,0 +1,223 @@
+"""Slot text: lines of `slot:value` tokens between blanks, in any order, a slot repeated for each of its values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic import Field, model_validator
+
+from polyrec.catalog import Frozen
+from polyrec.data.readers import Span, check_columns
+from polyrec.data.readers._text import blocks, line_number, piece_of, text_length, text_pieces
+from polyrec.errors import DataError, nearest
+from polyrec.families import ReaderConfig
+
+BLANKS = b" \t\r\n"
+COLON = ord(":")
+
+
+class SlotColumn(Frozen):
+    name: str
+    size: int = Field(gt=0)
+    """Numbers in each row."""
+
+
+class Slots(ReaderConfig):
+    """Spans count bytes; a line belongs to the span that its first byte lies in. Undeclared slots are skipped.
+
+    A sparse slot becomes lists of int64, a dense one lists of float32 that all have its size.
+    """
+
+    sparse: tuple[str, ...]
+    """Slots of ids, labels among them."""
+    dense: tuple[SlotColumn, ...] = ()
+    """Slots of numbers."""
+    padding: int = 0
+    """The single id, or every number, of a slot that a line leaves out."""
+
+    @model_validator(mode="after")
+    def _declares_each_once(self) -> Self:
+        names = [*self.sparse, *(slot.name for slot in self.dense)]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"declares a slot twice: {', '.join(twice)}")
+        return self
+
+    def suffixes(self) -> tuple[str, ...]:
+        return ()
+
+    def schema(self, path: str) -> pa.Schema:
+        ids = [(name, pa.list_(pa.int64())) for name in self.sparse]
+        return pa.schema([*ids, *((slot.name, pa.list_(pa.float32())) for slot in self.dense)])
+
+    def length(self, path: str) -> int:
+        return text_length(path)
+
+    def pieces(self, path: str) -> tuple[Span, ...]:
+        return text_pieces(path)
+
+    def read(self, span: Span, columns: tuple[str, ...]) -> Iterator[tuple[Span, pa.RecordBatch]]:
+        names = self.schema(span.path).names
+        check_columns(span.path, columns, names)
+        wanted = list(columns or names)
+        sizes = {slot.name: slot.size for slot in self.dense}
+        unseen = set(wanted)
+        left = span.skip
+        for at, block in blocks(span):
+            tokens = _tokens(span.path, at, block)
+            if unseen:
+                unseen -= _present(tokens, wanted)
+                self._check_present(span.path, unseen, tokens)
+                unseen = set()
+            rows = pa.record_batch(self._columns(_Place(span.path, at, block), tokens, wanted, sizes), wanted)
+            if rows.num_rows > left:
+                yield piece_of(span, at, block, span.skip if left else 0), rows.slice(left)
+            left = max(0, left - rows.num_rows)
+
+    def _check_present(self, path: str, unseen: set[str], tokens: _Tokens) -> None:
+        """A slot missing from the first lines must at least stand somewhere in the file, else it is a wrong name."""
+        missing = {name for name in unseen if not _occurs(path, name)}
+        if missing:
+            known = sorted(set(pc.unique(tokens.names).cast(pa.string()).to_pylist()))
+            hints = [f"no line has the declared slot {name}{nearest(name, known)}" for name in sorted(missing)]
+            raise DataError(f"{path}: {'; '.join(hints)}; its slots: {', '.join(known[:40])}")
+
+    def _columns(self, place: _Place, tokens: _Tokens, wanted: list[str], sizes: dict[str, int]) -> list[pa.Array]:
+        slots = pc.index_in(tokens.names, pa.array([name.encode() for name in wanted])).fill_null(len(wanted))
+        kinds = slots.to_numpy().astype(np.uint16)
+        # A stable sort puts the tokens of each slot together and leaves them in the order of their rows.
+        order = np.argsort(kinds, kind="stable")
+        ends = np.cumsum(np.bincount(kinds, minlength=len(wanted) + 1))
+        columns = []
+        for number, name in enumerate(wanted):
+            own = order[ends[number - 1] if number else 0 : ends[number]]
+            texts = tokens.texts.take(pa.array(2 * own))
+            kind = pa.float32() if name in sizes else pa.int64()
+            values = _numbers(place, name, texts, kind, tokens, own)
+            counts = np.bincount(tokens.rows[own], minlength=tokens.num_rows)
+            size = sizes.get(name)
+            if size is not None and len(wrong := np.flatnonzero((counts > 0) & (counts != size))):
+                row = int(wrong[0])
+                raise DataError(
+                    f"{place.line(tokens, row)}: slot {name}: {counts[row]} numbers where {size} are declared; "
+                    "give all of them or none"
+                )
+            columns.append(_padded(values, counts, size or 1, self.padding))
+        return columns
+
+    @classmethod
+    def example(cls) -> Slots:
+        return cls(sparse=("click", "1"), dense=(SlotColumn(name="dense_var", size=2),))
+
+
+@dataclass(frozen=True, slots=True)
+class _Tokens:
+    """All tokens of a block, in the order of the text."""
+
+    names: pa.Array
+    texts: pa.Array
+    """At 2 * i the value of token i; what lies between them is what separates the tokens."""
+    rows: np.ndarray
+    """Row of each token."""
+    num_rows: int
+    lines: np.ndarray
+    """Index of the line of each row; empty lines make no row."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    path: str
+    at: int
+    block: bytes
+
+    def line(self, tokens: _Tokens, row: int) -> str:
+        return f"{self.path}:{line_number(self.path, self.at, int(tokens.lines[row]))}"
+
+
+def _tokens(path: str, at: int, block: bytes) -> _Tokens:
+    """Cut a block into tokens without a loop over them."""
+    data = np.frombuffer(block, np.uint8)
+    is_blank = np.isin(data, np.frombuffer(BLANKS, np.uint8))
+    edges = np.flatnonzero(np.diff(is_blank, prepend=True, append=True))
+    starts, stops = edges[0::2], edges[1::2]
+    all_colons = np.flatnonzero(data == COLON)
+    found = np.searchsorted(all_colons, starts)
+    colons = np.append(all_colons, len(data))[found]
+    newlines = np.flatnonzero(data == ord("\n"))
+    of_token = np.searchsorted(newlines, starts)
+    bare = np.flatnonzero(colons >= stops)
+    if len(bare):
+        token = block[starts[bare[0]] : stops[bare[0]]].decode(errors="replace")
+        where = f"{path}:{line_number(path, at, int(of_token[bare[0]]))}"
+        raise DataError(f"{where}: {token!r} is no slot:value token; separate tokens by blanks")
+    lines, rows = np.unique(of_token, return_inverse=True)
+    names = _between(data, starts, colons).take(pa.array(np.arange(len(starts)) * 2))
+    return _Tokens(names, _between(data, colons + 1, stops), rows, len(lines), lines)
+
+
+def _between(data: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> pa.Array:
+    """The text itself as an array of strings: at 2 * i what lies from start to stop i, then what comes up to the next."""
+    if not len(starts):
+        return pa.array([], pa.binary())
+    offsets = np.empty(2 * len(starts), np.int32)
+    offsets[0::2], offsets[1::2] = starts, stops
+    return pa.Array.from_buffers(pa.binary(), len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(data)])
+
+
+def _present(tokens: _Tokens, wanted: Sequence[str]) -> set[str]:
+    found = pc.is_in(pa.array([name.encode() for name in wanted]), pc.unique(tokens.names))
+    return {name for name, is_there in zip(wanted, found.to_pylist(), strict=True) if is_there}
+
+
+def _occurs(path: str, name: str) -> bool:
+    """Whether any line of the file has the slot."""
+    start = f"{name}:".encode()
+    for _, block in blocks(Span(path, 0, text_length(path))):
+        at = block.find(start)
+        while at >= 0:
+            if at == 0 or block[at - 1] in BLANKS:
+                return True
+            at = block.find(start, at + 1)
+    return False
+
+
+def _numbers(
+    place: _Place, name: str, texts: pa.Array, kind: pa.DataType, tokens: _Tokens, own: np.ndarray
+) -> np.ndarray:
+    try:
+        return texts.cast(pa.string()).cast(kind).to_numpy()
+    except pa.ArrowInvalid as error:
+        low, high = 0, len(texts)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if _can_cast(texts.slice(low, middle - low), kind) else (low, middle)
+        value = texts[low].as_py().decode(errors="replace")
+        raise DataError(
+            f"{place.line(tokens, int(tokens.rows[own[low]]))}: slot {name}: cannot read {value!r} as {kind}; "
+            f"correct the row or declare the slot as {'dense' if pa.types.is_integer(kind) else 'sparse'}"
+        ) from error
+
+
+def _can_cast(texts: pa.Array, kind: pa.DataType) -> bool:
+    try:
+        texts.cast(pa.string()).cast(kind)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _padded(values: np.ndarray, counts: np.ndarray, size: int, padding: int) -> pa.ListArray:
+    """One list per row; a row without a value gets `size` times the padding."""
+    lengths = np.where(counts == 0, size, counts)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    if len(values) < offsets[-1]:
+        is_given = np.repeat(counts > 0, lengths)
+        full = np.full(offsets[-1], padding, values.dtype)
+        full[is_given] = values
+        values = full
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values))

@@ -1,0 +1,137 @@
+"""Rows into a folder, one part per process, each part there only when it is whole."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Literal, Protocol, Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from polyrec.errors import DataError
+
+LIST_SEPARATOR = "|"
+"""Between the values of a list in CSV."""
+Format = Literal["parquet", "csv"]
+
+
+def prepare_folder(folder: str, overwrite: bool = False) -> None:
+    """Make the output folder; one process does this before any opens a writer.
+
+    A folder that holds anything is refused; with `overwrite`, parts that earlier runs wrote are removed from it first.
+    """
+    path = Path(folder)
+    if path.exists() and not path.is_dir():
+        raise DataError(f"{folder}: is a file; name a folder for the output")
+    path.mkdir(parents=True, exist_ok=True)
+    inside = sorted(item.name for item in path.iterdir())
+    if inside and not overwrite:
+        raise DataError(f"{folder}: is not empty ({', '.join(inside[:5])}); name another folder or ask for overwriting")
+    for name in inside:
+        if name.removeprefix(".").startswith("part-") and Path(name).suffix in (".parquet", ".csv", ".partial"):
+            (path / name).unlink()
+
+
+def open_writer(folder: str, format: Format, part: int, schema: pa.Schema | None = None) -> PartWriter:
+    """A writer of `part-{part}.parquet` or `.csv`; with a schema, a part of no rows becomes a file too."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    return PartWriter(Path(folder, f"part-{part}.{format}"), schema)
+
+
+class _Sink(Protocol):
+    """What writes batches in one format; Arrow's writers have more than this."""
+
+    def write_batch(self, batch: pa.RecordBatch) -> None: ...
+    def close(self) -> None: ...
+
+
+class PartWriter:
+    """One file under a hidden name, renamed at `close`. Leaving a `with` block by an error removes it."""
+
+    def __init__(self, path: Path, schema: pa.Schema | None = None) -> None:
+        self.path = path
+        self.rows = 0
+        self._hidden = path.with_name(f".{path.name}.partial")
+        self._file: pa.NativeFile | None = None
+        self._sink: _Sink | None = None
+        self._schema: pa.Schema | None = None
+        if schema is not None:
+            self._open(schema)
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        if self.path.suffix == ".csv":
+            batch = _texts(self.path, batch)
+        if self._sink is None:
+            self._open(batch.schema)
+        assert self._sink is not None
+        if batch.schema != self._schema:
+            raise DataError(f"{self.path}: columns changed from {self._schema} to {batch.schema}")
+        self._sink.write_batch(batch)
+        self.rows += batch.num_rows
+
+    def close(self) -> None:
+        """Finish the file and give it its name; without a schema or any batch there is none."""
+        if self._sink is None or self._file is None:
+            return
+        self._sink.close()
+        self._file.close()
+        self._sink = None
+        with open(self._hidden, "rb") as file:
+            os.fsync(file.fileno())
+        os.replace(self._hidden, self.path)
+        folder = os.open(self.path.parent, os.O_RDONLY)
+        os.fsync(folder)
+        os.close(folder)
+
+    def abort(self) -> None:
+        """Leave nothing behind."""
+        if self._sink is not None and self._file is not None:
+            self._sink.close()
+            self._file.close()
+            self._sink = None
+            self._hidden.unlink(missing_ok=True)
+
+    def _open(self, schema: pa.Schema) -> None:
+        self._file = pa.OSFile(str(self._hidden), "wb")
+        if self.path.suffix == ".csv":
+            self._schema = _texts(self.path, schema.empty_table().to_batches()[0]).schema
+            self._sink = pa_csv.CSVWriter(self._file, self._schema, write_options=_QUOTED)
+        else:
+            self._schema = schema
+            self._sink = pq.ParquetWriter(self._file, schema)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.abort()
+
+
+_QUOTED = pa_csv.WriteOptions(include_header=True, quoting_style="needed")
+
+
+def _texts(path: Path, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """CSV has no lists: each becomes its values with `|` between them, a null value an empty text."""
+    columns = []
+    for field, column in zip(batch.schema, batch.columns, strict=True):
+        kind = field.type
+        is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+        if pa.types.is_nested(kind) and (not is_list or pa.types.is_nested(kind.value_type)):
+            raise DataError(f"{path}: column {field.name}: CSV cannot hold {kind}; write Parquet")
+        columns.append(_joined(column) if is_list else column)
+    return pa.record_batch(columns, batch.schema.names)
+
+
+def _joined(column: pa.Array) -> pa.Array:
+    texts = column.cast(pa.list_(pa.string()))
+    values = texts.values
+    if values.null_count:
+        mask = texts.is_null() if texts.null_count else None
+        texts = pa.ListArray.from_arrays(texts.offsets, values.fill_null(""), mask=mask)
+    return pc.binary_join(texts, LIST_SEPARATOR)

@@ -1,0 +1,114 @@
+"""`data_config` and the input paths: where rows come from and how they become batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from polyrec.dialects.easyrec.ignored import UNUSED
+from polyrec.dialects.fields import is_known, mapped, positive, text_or_none, unique
+from polyrec.dialects.node import Node, Value
+
+INPUTS = {
+    "CSVInput": "csv",
+    "CSVInputV2": "csv",
+    "CSVInputEx": "csv_plain",
+    "ParquetInput": "parquet",
+    "ParquetInputV2": "parquet",
+}
+INPUT_NUMBERS = {10: "CSVInput", 11: "CSVInputV2", 12: "CSVInputEx", 19: "ParquetInput", 20: "ParquetInputV2"}
+TYPES = {"INT32": "int", "INT64": "int", "STRING": "string", "FLOAT": "float", "DOUBLE": "float"}
+TYPE_NUMBERS = {0: "INT32", 1: "INT64", 2: "STRING", 4: "FLOAT", 5: "DOUBLE"}
+PATHS = {
+    "train": ("train_input_path", "parquet_train_input"),
+    "evaluate": ("eval_input_path", "parquet_eval_input"),
+}
+
+
+@dataclass(frozen=True)
+class DataSection:
+    """What the rest of the config needs to know of the data."""
+
+    draft: dict[str, Any]
+    is_parquet: bool
+    fields: dict[str, str]
+    """Type of each input field."""
+    labels: list[Value[str]]
+    sample_weight: Value[str] | None
+    batch_size: int
+    epochs: Value[Any]
+
+
+def read_data(root: Node) -> DataSection | None:
+    node = root.child("data_config")
+    paths = {part: _paths(root, names) for part, names in PATHS.items()}
+    if node is None:
+        if not root.ask("data_config"):
+            root.report.problem(root.origin, "data_config", "is required")
+        return None
+    UNUSED.settle(node)
+    kind = node.choice("input_type", INPUTS, numbers=INPUT_NUMBERS)
+    columns = _columns(node)
+    reader: dict[str, Any] = {"kind": Value(kind.value.partition("_")[0], kind.origin)}
+    separator, header = node.text("separator", ","), node.flag("with_header", False)
+    remainder = node.flag("drop_remainder", False)
+    if kind.value == "parquet":
+        node.ignore({name: "only text files have it" for name in ("separator", "with_header")})
+    else:
+        reader.update(columns=columns, separator=separator, header=header, quotes=kind.value != "csv_plain")
+        node.ignore({"drop_remainder": "EasyRec itself honours it with Parquet only"})
+    batch_size = node.integer("batch_size", 32)
+    shuffle, buffer = node.flag("shuffle", True), node.integer("shuffle_buffer_size", 32)
+    names = {column["name"].value: column["type"].value for column in columns}
+    draft = {
+        **paths,
+        "reader": reader,
+        "batch_size": batch_size,
+        "eval_batch_size": batch_size,
+        "drop_remainder": remainder if kind.value == "parquet" else False,
+        "shuffle_rows": mapped(buffer, lambda rows: rows if shuffle.value else 0),
+        "file_order": mapped(shuffle, lambda on: "shuffled" if on else "kept"),
+    }
+    labels, weight = node.texts("label_fields"), text_or_none(node, "sample_weight")
+    if not node.ask("label_fields"):
+        node.report.problem(node.origin, node.at("label_fields"), "is required")
+    if names:
+        labels = [label for label in labels if is_known(node, "label_fields", label, names, "input field")]
+        if weight is not None:
+            is_known(node, "sample_weight", weight, names, "input field")
+    epochs = positive(node, "num_epochs", None)
+    return DataSection(draft, kind.value == "parquet", names, labels, weight, batch_size.value, epochs)
+
+
+def _paths(root: Node, names: tuple[str, ...]) -> list[Value[str]]:
+    name = root.one_of(names)
+    path = root.text(name, "") if name else None
+    return [path] if path is not None and path.value else []
+
+
+def _columns(node: Node) -> list[dict[str, Any]]:
+    """The fields in the order of the file; an empty one is read as its default, "" or 0."""
+    columns = []
+    seen: dict[str, Value[str]] = {}
+    for field in node.children("input_fields"):
+        UNUSED.settle(field)
+        name = field.text("input_name")
+        kind = field.choice("input_type", TYPES, "string", TYPE_NUMBERS)
+        default = _default(field, kind.value)
+        if unique(field, "input_name", name, seen):
+            columns.append({"name": name, "type": kind, "default": default})
+    if not node.ask("input_fields"):
+        node.report.problem(node.origin, node.at("input_fields"), "is required")
+    return columns
+
+
+def _default(field: Node, kind: str) -> Value[str]:
+    default = field.text("default_val", "")
+    if kind == "string":
+        return default
+    try:
+        return mapped(default, lambda text: str(int(text or 0)) if kind == "int" else str(float(text or 0)))
+    except ValueError:
+        message = f'needs a {"whole " if kind == "int" else ""}number in quotes, not "{default.value}"'
+        field.report.problem(default.origin, field.at("default_val"), message)
+        return Value("0", default.origin)

@@ -1,0 +1,284 @@
+"""`model_config`: the network, its groups, and the task it learns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from polyrec.dialects.easyrec.data import DataSection
+from polyrec.dialects.easyrec.features import Feature
+from polyrec.dialects.easyrec.groups import Group, Groups, read_groups
+from polyrec.dialects.easyrec.ignored import UNUSED
+from polyrec.dialects.fields import is_known
+from polyrec.dialects.node import Node, Value
+from polyrec.errors import nearest
+
+KERNEL = {"kind": "glorot_uniform"}
+NORM = {"kind": "batch", "momentum": 0.01, "eps": 1e-3, "is_biased": True}
+"""TensorFlow's numbers: its momentum of 0.99 is what stays, ours what is taken."""
+L2 = 1e-4
+
+ACTIVATIONS = {
+    "relu": "relu",
+    "gelu": "gelu_tanh",
+    "elu": "elu",
+    "selu": "selu",
+    "tanh": "tanh",
+    "swish": "silu",
+    "sigmoid": "sigmoid",
+    "linear": "linear",
+    "dice": "dice",
+}
+DOTTED = {f"tf.nn.{name}": ours for name, ours in ACTIVATIONS.items() if name not in ("linear", "dice", "gelu")}
+
+MODEL_CLASSES = (
+    "DeepFM MultiTower WideAndDeep FM DCN AutoInt DLRM CMBF Uniter MultiTowerDIN MultiTowerBST MultiTowerRecall DSSM "
+    "DSSM_SENet DAT MIND DropoutNet CoMetricLearningI2I PDN MMoE ESMM DBMTL SimpleMultiTask PLE RocketLaunching RankModel "
+    "MultiTaskModel MatchModel"
+).split()
+LOSS_TYPES = {"CLASSIFICATION": "CLASSIFICATION", "L2_LOSS": "L2_LOSS"}
+LOSS_NUMBERS = {0: "CLASSIFICATION", 1: "L2_LOSS"}
+METRICS = ("auc", "mean_absolute_error", "mean_squared_error", "accuracy")
+
+
+@dataclass(frozen=True)
+class ModelSection:
+    """The parts `tables`, `groups`, `model` and `tasks` of a draft, and the penalties that training adds."""
+
+    draft: dict[str, Any]
+    output_penalty: Value[float]
+    kernel_penalty: Value[float] | float
+
+
+def read_model(root: Node, features: Mapping[str, Feature], data: DataSection) -> ModelSection | None:
+    node = root.child("model_config")
+    metrics = _metrics(root)
+    if node is None:
+        if not root.ask("model_config"):
+            root.report.problem(root.origin, "model_config", "is required")
+        return None
+    name = _model_class(node)
+    message, read = _model_message(node, name)
+    UNUSED.settle(node)
+    wide = message.integer("wide_output_dim", 1) if message is not None and name == "DeepFM" else None
+    groups = read_groups(node, features, wide)
+    draft: dict[str, Any] = {"tables": list(groups.tables.values()), "groups": groups.drafts()}
+    penalty: Value[float] | float = 0.0
+    classes = node.integer("num_class", 1)
+    if message is not None and read is not None:
+        UNUSED.settle(message)
+        draft["model"] = read(message, groups, classes)
+        penalty = _kernel_penalty(message)
+    draft["tasks"] = [_task(node, data, metrics, classes)]
+    return ModelSection(draft, node.number("embedding_regularization", 0.0), penalty)
+
+
+def _model_class(node: Node) -> str:
+    name = node.text("model_class")
+    if node.has("model_class") and name.value not in MODELS:
+        if name.value in MODEL_CLASSES:
+            what = f"model {name.value} is not available yet"
+        else:
+            what = f"{name.value} is not a model that is known{nearest(name.value, MODEL_CLASSES)}"
+        message = f"{what}; available: {', '.join(MODELS)}"
+        node.report.problem(name.origin, node.at("model_class"), message)
+    return name.value
+
+
+Read = Callable[[Node, Groups, Value[int]], dict[str, Any]]
+
+
+def _model_message(node: Node, name: str) -> tuple[Node | None, Read | None]:
+    """The message of the model that `model_class` names."""
+    messages = {field: node.ask(field) for field, _ in MODELS.values()}
+    if name not in MODELS:
+        for found in (found for nodes in messages.values() for found in nodes):
+            found.mark_read()
+        return None, None
+    field, read = MODELS[name]
+    for other, found in messages.items():
+        if other != field:
+            for one in found:
+                one.wrong(f"is not for model_class {name}, which reads {field}")
+                one.mark_read()
+    message = node.child(field)
+    if message is None and not node.ask(field):
+        node.report.problem(node.origin, node.at(field), f"is required for model_class {name}")
+    return message, read
+
+
+def _kernel_penalty(message: Node) -> Value[float]:
+    penalty = message.number("l2_regularization", L2)
+    if message.has("dense_regularization"):
+        return message.number("dense_regularization", L2)
+    return penalty
+
+
+def dnn(node: Node | None) -> dict[str, Any] | None:
+    if node is None:
+        return None
+    UNUSED.settle(node)
+    hidden, dropout = node.integers("hidden_units"), node.numbers("dropout_ratio")
+    if not node.ask("hidden_units"):
+        node.report.problem(node.origin, node.at("hidden_units"), "is required")
+    for width in hidden:
+        if width.value <= 0:
+            node.report.problem(width.origin, node.at("hidden_units"), "needs more than 0")
+    if dropout and len(dropout) != len(hidden):
+        message = f"needs one for each of the {len(hidden)} layers, not {len(dropout)}"
+        node.report.problem(dropout[0].origin, node.at("dropout_ratio"), message)
+        dropout = []
+    norm = node.flag("use_bn", True)
+    return {
+        "hidden": hidden,
+        "activation": _activation(node),
+        "dropout": dropout,
+        "norm": NORM if norm.value else None,
+        "bias": True,
+        "kernel": KERNEL,
+    }
+
+
+def _activation(node: Node) -> Value[str]:
+    text = node.text("activation", "tf.nn.relu")
+    known = {**ACTIVATIONS, **DOTTED}
+    if text.value not in known:
+        hint = "functions are not run" if "lambda" in text.value else f"{text.value} is not available"
+        message = f"{hint}{nearest(text.value, known)}; known: {', '.join(ACTIVATIONS)}"
+        node.report.problem(text.origin, node.at("activation"), message)
+        return Value("relu", text.origin)
+    return Value(known[text.value], text.origin)
+
+
+def _required_dnn(node: Node, name: str) -> dict[str, Any]:
+    found = dnn(node.child(name))
+    if found is None and not node.ask(name):
+        node.report.problem(node.origin, node.at(name), "is required")
+    return found or {"hidden": [1], "activation": "relu", "kernel": KERNEL}
+
+
+def _deepfm(node: Node, groups: Groups, classes: Value[int]) -> dict[str, Any]:
+    known = ("wide", "deep", "fm")
+    named = groups.by_name
+    for group in named.values():
+        is_known(group.node, "group_name", group.name, known, "group of DeepFM")
+    for name, kind in (("wide", "WIDE"), ("deep", "DEEP"), ("fm", "DEEP")):
+        if name not in named:
+            if name != "fm" and all(given in known for given in named):
+                node.report.problem(node.origin, node.path, f"needs a feature group called {name}")
+        elif named[name].kind != kind:
+            path = named[name].node.at("wide_deep")
+            node.report.problem(named[name].name.origin, path, f"the group {name} of DeepFM must be {kind}")
+    pairs = "fm" if "fm" in named else "deep"
+    _check_widths(named.get(pairs))
+    final = dnn(node.child("final_dnn"))
+    width = node.integer("wide_output_dim", 1)
+    if final is None and not node.ask("final_dnn") and width.value != classes.value:
+        message = f"must be num_class, {classes.value}, when there is no final_dnn"
+        node.report.problem(width.origin, node.at("wide_output_dim"), message)
+    if final is None and classes.value > 1:
+        node.report.problem(classes.origin, node.at("final_dnn"), "is required for several classes")
+    return {
+        "kind": "deepfm",
+        "wide": "wide",
+        "deep": "deep",
+        "fm": pairs,
+        "mlp": _required_dnn(node, "dnn"),
+        "final": final,
+        "head": {"bias": True, "kernel": KERNEL, "is_penalized": True},
+    }
+
+
+def _check_widths(group: Group | None) -> None:
+    """Pairs are multiplied number by number, so all their vectors must be equally wide."""
+    members = group.members if group else []
+    for feature, width in members[1:]:
+        if group is not None and width != members[0][1]:
+            message = (
+                f"DeepFM multiplies features in pairs, so they must be equally wide, but {feature.name.value} is {width} "
+                f"wide and {members[0][0].name.value} {members[0][1]}; name a group fm of those that are"
+            )
+            return group.node.report.problem(group.name.origin, group.node.at("feature_names"), message)
+    return None
+
+
+def _multi_tower(node: Node, groups: Groups, classes: Value[int]) -> dict[str, Any]:
+    towers = []
+    for tower in node.children("towers"):
+        UNUSED.settle(tower)
+        name = tower.text("input")
+        draft = {"group": name, "mlp": _required_dnn(tower, "dnn"), "input_norm": NORM}
+        if tower.has("input") and is_known(tower, "input", name, groups.by_name, "feature group"):
+            towers.append(draft)
+    if not node.ask("towers"):
+        node.report.problem(node.origin, node.at("towers"), "is required")
+    return {
+        "kind": "multi_tower",
+        "towers": towers,
+        "final": _required_dnn(node, "final_dnn"),
+        "head": {"bias": True, "kernel": KERNEL, "is_penalized": False},
+    }
+
+
+MODELS: dict[str, tuple[str, Read]] = {"DeepFM": ("deepfm", _deepfm), "MultiTower": ("multi_tower", _multi_tower)}
+"""For each model class, the field of its message and how that is read."""
+
+
+def _task(node: Node, data: DataSection, metrics: list[dict[str, Any]], classes: Value[int]) -> dict[str, Any]:
+    draft: dict[str, Any] = {
+        "name": "",
+        "classes": classes,
+        "losses": _losses(node, classes.value),
+        "metrics": metrics,
+        "weight": 1.0,
+        "sample_weight": data.sample_weight,
+        "weighting": "by_nonzero",
+    }
+    label = node.text("label_name", "")
+    if label.value:
+        is_known(node, "label_name", label, [name.value for name in data.labels], "label field")
+        draft["label"] = label
+    elif data.labels:
+        draft["label"] = data.labels[0]
+    return draft
+
+
+def _losses(node: Node, classes: int) -> list[dict[str, Any]]:
+    node.choice("loss_weight_strategy", {"Fixed": "Fixed"}, "Fixed", {0: "Fixed"})
+    single = node.choice("loss_type", LOSS_TYPES, "CLASSIFICATION", LOSS_NUMBERS)
+    several = node.children("losses")
+    if not several:
+        return [{"loss": _loss(node, single, classes), "weight": 1.0}]
+    losses = []
+    for message in several:
+        UNUSED.settle(message)
+        message.ignore({"loss_name": "losses are named by their type"})
+        kind = message.choice("loss_type", LOSS_TYPES, numbers=LOSS_NUMBERS)
+        losses.append({"loss": _loss(message, kind, classes), "weight": message.number("weight", 1.0)})
+    return losses
+
+
+def _loss(node: Node, kind: Value[str], classes: int) -> dict[str, Any]:
+    if kind.value == "L2_LOSS":
+        if classes > 1:
+            node.report.problem(kind.origin, node.at("loss_type"), "L2_LOSS needs num_class 1")
+        return {"kind": Value("squared_error", kind.origin)}
+    name = "softmax_cross_entropy" if classes > 1 else "binary_cross_entropy"
+    return {"kind": Value(name, kind.origin), "label_smoothing": 0.0}
+
+
+def _metrics(root: Node) -> list[dict[str, Any]]:
+    node = root.child("eval_config")
+    metrics = []
+    for message in node.children("metrics_set") if node else ():
+        UNUSED.settle(message)
+        kind = message.one_of(METRICS)
+        metric = message.child(kind) if kind else None
+        if metric is None or kind is None:
+            if not message.fields:
+                message.wrong(f"is empty; give it one of {', '.join(METRICS)}")
+            continue
+        UNUSED.settle(metric)
+        metrics.append({"kind": kind, **({"threshold": 0.5} if kind == "accuracy" else {})})
+    return metrics

@@ -1,0 +1,100 @@
+"""`data_config` and the input paths: where rows come from and how they become batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from polyrec.dialects.fields import is_known, mapped, positive
+from polyrec.dialects.node import Node, Value
+from polyrec.dialects.torcheasyrec.ignored import UNUSED
+from polyrec.errors import nearest
+
+Mode = Literal["encoded", "raw", "bucketize"]
+"""What columns hold: ids and numbers ready to use, raw values, or values that only lack their bucket."""
+
+MODES: dict[str, Mode] = {"FG_NONE": "encoded", "FG_NORMAL": "raw", "FG_DAG": "raw", "FG_BUCKETIZE": "bucketize"}
+MODE_NUMBERS = {1: "FG_NONE", 2: "FG_NORMAL", 3: "FG_DAG", 4: "FG_BUCKETIZE"}
+READERS = {"ParquetDataset": "parquet", "CsvDataset": "csv"}
+TYPES = {"INT32": "int", "INT64": "int", "STRING": "string", "FLOAT": "float", "DOUBLE": "float"}
+TYPE_ALIASES = {**TYPES, "INT": "int", "BIGINT": "int"}
+
+
+@dataclass(frozen=True)
+class DataSection:
+    """What the rest of the config needs to know of the data."""
+
+    draft: dict[str, Any]
+    mode: Mode
+    value_separator: str
+    """Between the values of an encoded text."""
+    labels: list[Value[str]]
+    weights: list[Value[str]]
+
+
+def read_data(root: Node) -> DataSection | None:
+    node = root.child("data_config")
+    paths = {"train": root.text("train_input_path", ""), "evaluate": root.text("eval_input_path", "")}
+    if node is None:
+        if not root.ask("data_config"):
+            root.report.problem(root.origin, "data_config", "is required")
+        return None
+    UNUSED.settle(node)
+    kind = node.choice("dataset_type", READERS)
+    columns = _columns(node)
+    reader: dict[str, Any] = {"kind": kind}
+    delimiter, header = node.text("delimiter", ","), node.flag("with_header", False)
+    if kind.value == "csv":
+        if not columns and not header.value:
+            node.report.problem(kind.origin, node.at("input_fields"), "is required for a CSV file without header")
+        reader.update(columns=columns, separator=delimiter, header=header, quotes=True)
+    batch_size = node.integer("batch_size", 1024)
+    shuffle, buffer = node.flag("shuffle", False), node.integer("shuffle_buffer_size", 32)
+    draft = {
+        **{name: [path] if path.value else [] for name, path in paths.items()},
+        "reader": reader,
+        "batch_size": batch_size,
+        "eval_batch_size": positive(node, "eval_batch_size", batch_size.value),
+        "drop_remainder": node.flag("drop_remainder", False),
+        # The buffer counts batches upstream; files of Parquet keep their order there.
+        "shuffle_rows": mapped(buffer, lambda batches: batches * batch_size.value if shuffle.value else 0),
+        "file_order": mapped(shuffle, lambda on: "shuffled" if on and kind.value == "csv" else "kept"),
+    }
+    labels, weights = node.texts("label_fields"), node.texts("sample_weight_fields")
+    if kind.value == "csv" and columns and not header.value:
+        names = [column["name"].value for column in columns]
+        labels = [label for label in labels if is_known(node, "label_fields", label, names, "input field")]
+        weights = [weight for weight in weights if is_known(node, "sample_weight_fields", weight, names, "input field")]
+    return DataSection(draft, _mode(node), node.text("fg_encoded_multival_sep", "\x03").value, labels, weights)
+
+
+def _mode(node: Node) -> Mode:
+    threads = node.ask("fg_threads")
+    encoded = node.flag("fg_encoded", True)
+    mode = node.choice("fg_mode", MODES, MODES["FG_NONE"], MODE_NUMBERS)
+    if node.has("fg_mode") or encoded.value:
+        return mode.value
+    return MODES["FG_NORMAL" if threads and threads[-1].scalar == 0 else "FG_DAG"]
+
+
+def _columns(node: Node) -> list[dict[str, Any]]:
+    """The columns of a CSV file; upstream has no default for empty text, so it stays null."""
+    columns = []
+    for field in node.children("input_fields"):
+        name, kind = field.text("input_name"), field.choice("input_type", TYPES)
+        columns.append({"name": name, "type": kind, "default": None})
+    text = node.text("input_fields_str", "")
+    for part in text.value.split(";") if text.value else ():
+        name, _, word = part.partition(":")
+        if not name.strip():
+            continue
+        word = word.strip().upper()
+        if word not in TYPE_ALIASES:
+            hint = nearest(word, TYPE_ALIASES)
+            message = f"{part.strip()}: {word or 'no type'} is not supported{hint}; known: {', '.join(TYPE_ALIASES)}"
+            node.report.problem(text.origin, node.at("input_fields_str"), message)
+            continue
+        columns.append(
+            {"name": Value(name.strip(), text.origin), "type": Value(TYPE_ALIASES[word], text.origin), "default": None}
+        )
+    return columns

@@ -1,0 +1,130 @@
+"""`feature_groups`: features side by side, and the tables that each group looks up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from polyrec.dialects.fields import is_known, text_or_none, unique
+from polyrec.dialects.node import Node, Value
+from polyrec.dialects.torcheasyrec.features import Feature, default_init
+from polyrec.dialects.torcheasyrec.ignored import UNUSED
+
+GROUP_TYPES = {"DEEP": "DEEP", "WIDE": "WIDE", "SEQUENCE": "SEQUENCE"}
+GROUP_NUMBERS = {0: "DEEP", 1: "WIDE", 2: "SEQUENCE"}
+
+
+@dataclass(frozen=True)
+class Wide:
+    """What the model says of the tables of a WIDE group."""
+
+    width: Value[int]
+    init: dict[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Member:
+    feature: Feature
+    width: int
+
+
+@dataclass
+class Group:
+    name: Value[str]
+    kind: str
+    node: Node
+    members: list[Member] = field(default_factory=list)
+    inputs: list[dict[str, Any]] = field(default_factory=list)
+
+    def width(self, of_sequences: bool) -> int:
+        return sum(member.width for member in self.members if member.feature.is_sequence == of_sequences)
+
+
+@dataclass
+class Tables:
+    """Tables by name; features that share one must agree on it."""
+
+    drafts: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def add(self, node: Node, name: str, feature: Feature, width: Value[int], init: dict[str, Any] | None) -> str:
+        assert feature.rows is not None and feature.trainable is not None
+        draft = {
+            "name": name,
+            "rows": feature.rows,
+            "width": width,
+            "init": init or default_init(feature.rows),
+            "trainable": feature.trainable,
+        }
+        first = self.drafts.setdefault(name, draft)
+        for what in ("rows", "width", "init", "trainable"):
+            before, now = _plain(first[what]), _plain(draft[what])
+            if before != now:
+                message = f"shares the table {name} with another feature, but its {what} is {now}, not {before}"
+                origin = draft[what].origin if isinstance(draft[what], Value) else feature.name.origin
+                node.report.problem(origin, f"feature {feature.name.value}", message)
+        return name
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Value):
+        return value.value
+    return {key: _plain(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def read_groups(model: Node, features: Mapping[str, Feature], wide: Wide | None) -> tuple[dict[str, Group], Tables]:
+    """Groups by name, in the order of the text, and all their tables."""
+    groups: dict[str, Group] = {}
+    tables = Tables()
+    seen: dict[str, Value[str]] = {}
+    for node in model.children("feature_groups"):
+        UNUSED.settle(node)
+        group = Group(node.text("group_name"), node.choice("group_type", GROUP_TYPES, numbers=GROUP_NUMBERS).value, node)
+        suffix = text_or_none(node, "embedding_name_suffix")
+        names = node.texts("feature_names")
+        if not node.ask("feature_names"):
+            node.report.problem(node.origin, node.at("feature_names"), "is required")
+        for name in names:
+            if is_known(node, "feature_names", name, features, "feature"):
+                _add(group, name, features[name.value], tables, (suffix, wide))
+        if unique(node, "group_name", group.name, seen):
+            groups[group.name.value] = group
+    if not model.ask("feature_groups"):
+        model.report.problem(model.origin, model.at("feature_groups"), "is required")
+    return groups, tables
+
+
+def _add(
+    group: Group, name: Value[str], feature: Feature, tables: Tables, naming: tuple[Value[str] | None, Wide | None]
+) -> None:
+    """One feature of a group, and its table when it is one of ids."""
+    suffix, wide = naming
+    report, path = group.node.report, group.node.at("feature_names")
+    if feature.is_sequence and group.kind != "SEQUENCE":
+        message = f"{name.value} is a sequence; put it into a group of group_type SEQUENCE"
+        return report.problem(name.origin, path, message)
+    if group.kind == "WIDE" and (feature.table is None or wide is None):
+        lack = "holds numbers; give it boundaries" if wide else "is in a WIDE group, which only deepfm can use"
+        return report.problem(name.origin, path, f"{name.value} {lack}")
+    width = Value(feature.width, name.origin)
+    draft: dict[str, Any] = {"feature": name, "table": None, "pooling": "sum"}
+    if feature.table is not None and feature.embedding_dim is not None:
+        table = feature.table.value + (f"_{suffix.value}" if suffix else "")
+        width, init = feature.embedding_dim, feature.init
+        if group.kind == "WIDE" and wide is not None:
+            table, width, init = f"{table}_wide", wide.width, wide.init
+        elif group.kind == "SEQUENCE":
+            # Upstream keeps the tables of sequence groups apart from those of other groups, and apart by width.
+            table = f"{table}_seq{width.value}"
+        tables.add(group.node, table, feature, width, init)
+        draft.update(table=Value(table, name.origin), pooling=feature.pooling)
+    group.inputs.append(draft)
+    group.members.append(Member(feature, width.value))
+
+
+def group_drafts(groups: Mapping[str, Group]) -> list[dict[str, Any]]:
+    return [
+        {"name": group.name, "kind": "sequence" if group.kind == "SEQUENCE" else "flat", "inputs": group.inputs}
+        for group in groups.values()
+        if group.inputs
+    ]

@@ -1,0 +1,137 @@
+"""Fields of a TorchEasyRec config that have no effect here, or that cannot be honoured, each with its reason."""
+
+from __future__ import annotations
+
+from polyrec.dialects.fields import Refusal, Unused
+
+_ID = "id_feature|sequence_id_feature"
+_RAW = "raw_feature|sequence_raw_feature"
+_ANY = f"{_ID}|{_RAW}"
+_LATER = "is not available yet"
+
+IGNORED = {
+    "train_config.cudnn_allow_tf32": "PyTorch's own setting, which is true, is kept",
+    "train_config.cuda_matmul_allow_tf32": "PyTorch's own setting, which is false, is kept",
+    "train_config.global_embedding_constraints": "where tables lie is planned and does not change what is learnt",
+    "export_config.cudnn_allow_tf32": "PyTorch's own setting, which is true, is kept",
+    "export_config.cuda_matmul_allow_tf32": "PyTorch's own setting, which is false, is kept",
+    "data_config.fg_threads": "features are made for a whole batch at a time, in the thread that reads",
+    "data_config.num_workers": "rows are read by threads of the same process",
+    "data_config.pin_memory": "batches are made where they are used",
+    "data_config.in_order": "batches always come in the order of the data",
+    "data_config.force_base_data_group": "all features belong to one data group",
+    "data_config.is_orderby_partition": "only MaxCompute tables have partitions",
+    "data_config.odps_data_quota_name": "only MaxCompute tables need it",
+    "data_config.odps_data_compression": "only MaxCompute tables need it",
+    "model_config.kernel": "only HSTU models choose kernels",
+    f"{_ANY}.embedding_constraints": "where tables lie is planned and does not change what is learnt",
+    f"{_ID}.fg_value_type": "ids are hashed as the decimal text of whole numbers, whatever their column's type",
+    "sequence_feature.sequence_pk": "only a server that keeps sequences by key needs it",
+    "sgd_optimizer|adagrad_optimizer|adam_optimizer|adamw_optimizer.fused": "a speed setting of CUDA optimizers",
+    "sgd_optimizer|adagrad_optimizer|rowwise_adagrad_optimizer|adam_optimizer.max_gradient": (
+        "only gradient_clipping would use it"
+    ),
+    "auc.thresholds": "this AUC is exact, not binned",
+}
+
+_MODELS = (
+    "dlrm mask_net wide_and_deep dcn_v1 dcn_v2 xdeepfm wukong simple_multi_task mmoe dbmtl ple dc2vr dlrm_hstu pepnet "
+    "ultra_hstu dssm dssm_v2 dat hstu_match mind tdm rocket_launching sid_rqvae sid_rqkmeans"
+).split()
+
+_FEATURES = (
+    "combo_feature lookup_feature match_feature expr_feature overlap_feature tokenize_feature custom_feature "
+    "kv_dot_product bool_mask_feature combine_feature"
+).split()
+
+REFUSED = {
+    "train_config.save_checkpoints_timestamp_interval": Refusal("saving by event time " + _LATER, (0,)),
+    "train_config.save_checkpoints_timestamps": Refusal("saving by event time " + _LATER),
+    "train_config.save_checkpoints_timestamp_quorum": Refusal("saving by event time " + _LATER, (0.5,)),
+    "train_config.mixed_precision": Refusal("mixed precision " + _LATER + "; leave it empty", ("",)),
+    "train_config.grad_scaler": Refusal("mixed precision " + _LATER + "; leave it out"),
+    "train_config.gradient_accumulation_steps": Refusal(
+        "gradient accumulation " + _LATER + "; use a larger batch_size", (0, 1)
+    ),
+    "train_config.delta_embedding_dump_config": Refusal("dumping changed rows " + _LATER),
+    "grad_clipping.enable_global_grad_clip": Refusal(
+        "clipping the gradients of tables " + _LATER + "; those of all other weights are clipped", (False,)
+    ),
+    "sparse_optimizer|dense_optimizer|part_optimizers.adadelta_optimizer": Refusal("adadelta " + _LATER),
+    "sparse_optimizer|dense_optimizer|part_optimizers.rmsprop_optimizer": Refusal("rmsprop " + _LATER),
+    "sparse_optimizer.lamb_optimizer": Refusal("lamb " + _LATER + "; use adam_optimizer"),
+    "sparse_optimizer.partial_rowwise_lamb_optimizer": Refusal("lamb " + _LATER + "; use adam_optimizer"),
+    "sparse_optimizer.partial_rowwise_adam_optimizer": Refusal("row-wise adam " + _LATER + "; use adam_optimizer"),
+    "sparse_optimizer.lars_sgd_optimizer": Refusal("lars " + _LATER + "; use sgd_optimizer"),
+    "sparse_optimizer|dense_optimizer.manual_step_learning_rate": Refusal(
+        "manual steps " + _LATER + "; use exponential_decay_learning_rate"
+    ),
+    "sparse_optimizer|dense_optimizer.cosine_annealing_learning_rate": Refusal(
+        "cosine annealing " + _LATER + "; use exponential_decay_learning_rate"
+    ),
+    "sparse_optimizer|dense_optimizer.cosine_annealing_warm_restarts_learning_rate": Refusal(
+        "warm restarts " + _LATER + "; use exponential_decay_learning_rate"
+    ),
+    "sgd_optimizer|adagrad_optimizer|rowwise_adagrad_optimizer|adam_optimizer.gradient_clipping": Refusal(
+        "clipping the gradients of tables " + _LATER, (False,)
+    ),
+    "rowwise_adagrad_optimizer.weight_decay": Refusal("weight decay of row-wise adagrad " + _LATER, (0, 0.0)),
+    "rowwise_adagrad_optimizer.weight_decay_mode": Refusal("weight decay of row-wise adagrad " + _LATER, ("NONE", 0)),
+    "adam_optimizer|adamw_optimizer.amsgrad": Refusal("amsgrad " + _LATER, (False,)),
+    "dense_optimizer.part_optimizers": Refusal("optimizers for parts of the dense weights " + _LATER),
+    "dense_optimizer.ema": Refusal("averaged weights " + _LATER),
+    "eval_config.use_dense_ema": Refusal("averaged weights " + _LATER, (False,)),
+    "export_config.use_dense_ema": Refusal("averaged weights " + _LATER, (False,)),
+    "export_config.mixed_precision": Refusal("mixed precision " + _LATER + "; leave it empty", ("",)),
+    "data_config.sample_cost_field": Refusal("batches by cost " + _LATER + "; set batch_size", ("",)),
+    "data_config.batch_cost_size": Refusal("batches by cost " + _LATER + "; set batch_size", (0,)),
+    "data_config.sample_mask_prob": Refusal("masking of features " + _LATER, (0, 0.0)),
+    "data_config.negative_sample_mask_prob": Refusal("masking of features " + _LATER, (0, 0.0)),
+    **{
+        f"data_config.{name}": Refusal("negative sampling " + _LATER)
+        for name in (
+            "negative_sampler negative_sampler_v2 hard_negative_sampler hard_negative_sampler_v2 tdm_sampler".split()
+        )
+    },
+    **{
+        f"feature_configs|features.{start}{name}": Refusal(
+            f"{start}{name} {_LATER}; available: id_feature, raw_feature, sequence_feature, sequence_id_feature, "
+            "sequence_raw_feature"
+        )
+        for start in ("", "sequence_")
+        for name in _FEATURES
+    },
+    f"{_ID}.zch": Refusal("zero-collision hashing " + _LATER + "; use hash_bucket_size"),
+    f"{_ID}.dynamicemb": Refusal("tables that grow " + _LATER + "; use hash_bucket_size"),
+    f"{_ID}.vocab_file": Refusal("words in a file " + _LATER + "; use vocab_list, vocab_dict or hash_bucket_size", ("",)),
+    f"{_ID}.asset_dir": Refusal("words in a file " + _LATER + "; use vocab_list", ("",)),
+    f"{_RAW}.autodis": Refusal("AutoDis " + _LATER + "; use boundaries"),
+    f"{_RAW}.mlp": Refusal("embedding numbers by an MLP " + _LATER + "; use boundaries"),
+    f"{_ANY}.use_mask": Refusal("masking of features " + _LATER, (False,)),
+    f"{_ANY}.stub_type": Refusal("features that only feed other features are not available yet", (False,)),
+    f"{_ANY}.data_type": Refusal("tables are kept in FP32; other types are not available yet", ("FP32",)),
+    "feature_groups.sequence_groups": Refusal("sequence encoders " + _LATER + "; use a SEQUENCE group and din_towers"),
+    "feature_groups.sequence_encoders": Refusal(
+        "sequence encoders " + _LATER + "; use a SEQUENCE group and din_towers"
+    ),
+    **{
+        f"model_config.{name}": Refusal(f"model {name} {_LATER}; available: deepfm, multi_tower, multi_tower_din")
+        for name in _MODELS
+    },
+    "model_config.train_metrics": Refusal("metrics of training batches are not available yet; use metrics"),
+    "model_config.variational_dropout": Refusal("variational dropout " + _LATER),
+    "model_config.use_pareto_loss_weight": Refusal("Pareto weights of losses " + _LATER, (False,)),
+    "losses.jrc_loss": Refusal("jrc_loss " + _LATER + "; use binary_cross_entropy"),
+    "losses.binary_focal_loss": Refusal("binary_focal_loss " + _LATER + "; use binary_cross_entropy"),
+    "losses.recon_loss": Refusal("recon_loss " + _LATER),
+    "losses.commitment_loss": Refusal("commitment_loss " + _LATER),
+    "losses.contrastive_loss": Refusal("contrastive_loss " + _LATER),
+    **{
+        f"metrics.{name}": Refusal(
+            f"{name} {_LATER}; available: auc, mean_absolute_error, mean_squared_error, accuracy"
+        )
+        for name in ("multiclass_auc recall_at_k grouped_auc xauc grouped_xauc normalized_entropy".split())
+    },
+}
+
+UNUSED = Unused(IGNORED, REFUSED)

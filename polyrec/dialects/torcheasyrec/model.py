@@ -1,0 +1,231 @@
+"""`model_config`: the network, its groups, and the task it learns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from polyrec.dialects.fields import is_known, mapped
+from polyrec.dialects.node import Node, Value
+from polyrec.dialects.torcheasyrec.data import DataSection
+from polyrec.dialects.torcheasyrec.features import Feature
+from polyrec.dialects.torcheasyrec.groups import Group, Wide, group_drafts, read_groups
+from polyrec.dialects.torcheasyrec.ignored import UNUSED
+from polyrec.dialects.torcheasyrec.values import activation, weight_init
+
+LINEAR = {"kind": "linear"}
+"""PyTorch's own start of a linear layer."""
+HEAD = {"bias": True, "kernel": LINEAR, "is_penalized": False}
+METRICS = ("auc", "mean_absolute_error", "mean_squared_error", "accuracy")
+LOSSES = ("binary_cross_entropy", "softmax_cross_entropy", "l2_loss")
+
+
+def read_model(root: Node, features: Mapping[str, Feature], data: DataSection) -> dict[str, Any]:
+    """The parts `tables`, `groups`, `model` and `tasks` of a draft."""
+    node = root.child("model_config")
+    if node is None:
+        if not root.ask("model_config"):
+            root.report.problem(root.origin, "model_config", "is required")
+        return {}
+    kind = node.one_of(MODELS)
+    UNUSED.settle(node)
+    message = node.child(kind) if kind else None
+    wide = _wide(message) if message is not None and kind == "deepfm" else None
+    groups, tables = read_groups(node, features, wide)
+    draft: dict[str, Any] = {"tables": list(tables.drafts.values()), "groups": group_drafts(groups)}
+    if message is not None and kind is not None:
+        draft["model"] = {"kind": kind, **MODELS[kind](message, groups)}
+    elif kind is None and not any(node.ask(name) for name in UNUSED.names("model_config")):
+        node.report.problem(node.origin, node.path, f"needs a model: one of {', '.join(MODELS)}")
+    draft["tasks"] = [_task(node, data)]
+    return draft
+
+
+def _wide(message: Node) -> Wide:
+    return Wide(message.integer("wide_embedding_dim", 4), weight_init(message, "wide_init_fn"))
+
+
+def mlp(node: Node | None) -> dict[str, Any] | None:
+    if node is None:
+        return None
+    UNUSED.settle(node)
+    hidden = node.integers("hidden_units")
+    if not node.ask("hidden_units"):
+        node.report.problem(node.origin, node.at("hidden_units"), "is required")
+    dropout = node.numbers("dropout_ratio")
+    if len(dropout) not in (0, 1, len(hidden)):
+        message = f"give one for all layers or one for each of the {len(hidden)} layers"
+        node.report.problem(dropout[0].origin, node.at("dropout_ratio"), message)
+        dropout = []
+    batch, layer, bias = node.flag("use_bn", False), node.flag("use_ln", False), node.flag("bias", True)
+    norm: dict[str, Any] | None = None
+    if batch.value and layer.value:
+        node.report.problem(layer.origin, node.at("use_ln"), "use_bn is true as well; choose one of them")
+    if batch.value or layer.value:
+        norm = {
+            "kind": Value("batch", batch.origin) if batch.value else Value("layer", layer.origin),
+            "momentum": 0.1,
+            "eps": 1e-5,
+            "is_biased": False,
+        }
+    return {
+        "hidden": hidden,
+        "activation": activation(node),
+        "dropout": dropout,
+        "norm": norm,
+        # A batch norm behind a linear layer takes any bias away again.
+        "bias": mapped(bias, lambda on: on and not batch.value),
+        "kernel": LINEAR,
+    }
+
+
+def _required_mlp(node: Node, name: str) -> dict[str, Any]:
+    found = mlp(node.child(name))
+    if found is None and not node.ask(name):
+        node.report.problem(node.origin, node.at(name), "is required")
+    return found or {"hidden": [1], "activation": "relu", "kernel": LINEAR}
+
+
+def _deepfm(node: Node, groups: Mapping[str, Group]) -> dict[str, Any]:
+    known = ("wide", "deep", "fm")
+    for group in groups.values():
+        is_known(group.node, "group_name", group.name, known, "group of deepfm")
+    if "deep" not in groups and all(name in known for name in groups):
+        node.report.problem(node.origin, node.path, "needs a feature group called deep")
+    for name, kind in (("wide", "WIDE"), ("deep", "DEEP"), ("fm", "DEEP")):
+        if name in groups and groups[name].kind != kind:
+            path = groups[name].node.at("group_type")
+            node.report.problem(groups[name].name.origin, path, f"the group {name} of deepfm must be {kind}")
+    pairs = "fm" if "fm" in groups else "deep"
+    _check_widths(groups.get(pairs))
+    return {
+        "wide": "wide" if "wide" in groups else None,
+        "deep": "deep",
+        "fm": pairs,
+        "mlp": _required_mlp(node, "deep"),
+        "final": mlp(node.child("final")),
+        "head": HEAD,
+    }
+
+
+def _check_widths(group: Group | None) -> None:
+    """Pairs are multiplied number by number, so all their vectors must be equally wide."""
+    members = group.members if group else []
+    for member in members[1:]:
+        if group is not None and member.width != members[0].width:
+            message = (
+                f"deepfm multiplies features in pairs, so they must be equally wide, but {member.feature.name.value} is "
+                f"{member.width} wide and {members[0].feature.name.value} {members[0].width}; name a group fm of "
+                "those that are"
+            )
+            return group.node.report.problem(group.name.origin, group.node.at("feature_names"), message)
+    return None
+
+
+def _towers(node: Node, groups: Mapping[str, Group], field: str, layers: str, kind: str) -> list[dict[str, Any]]:
+    towers = []
+    for tower in node.children(field):
+        UNUSED.settle(tower)
+        name = tower.text("input")
+        draft = {"group": name, "mlp": _required_mlp(tower, layers)}
+        if not tower.has("input") or not is_known(tower, "input", name, groups, "feature group"):
+            continue
+        group = groups[name.value]
+        if (group.kind == "SEQUENCE") != (kind == "SEQUENCE"):
+            message = f"the group {name.value} is of group_type {group.kind}; {field} take {kind} groups"
+            tower.report.problem(name.origin, tower.at("input"), message)
+        elif kind == "SEQUENCE":
+            _check_query(group)
+        towers.append(draft)
+    return towers
+
+
+def _check_query(group: Group) -> None:
+    query, sequence = group.width(of_sequences=False), group.width(of_sequences=True)
+    if group.members and not 0 < query <= sequence:
+        message = (
+            f"target attention compares features that are no sequences, here {query} wide, with sequences, here "
+            f"{sequence} wide; it needs both, the sequences at least as wide"
+        )
+        group.node.report.problem(group.name.origin, group.node.at("feature_names"), message)
+
+
+def _multi_tower(node: Node, groups: Mapping[str, Group]) -> dict[str, Any]:
+    towers = _towers(node, groups, "towers", "mlp", "DEEP")
+    if not node.ask("towers"):
+        node.report.problem(node.origin, node.at("towers"), "is required")
+    return {"towers": towers, "final": mlp(node.child("final")), "head": HEAD}
+
+
+def _multi_tower_din(node: Node, groups: Mapping[str, Group]) -> dict[str, Any]:
+    attention = _towers(node, groups, "din_towers", "attn_mlp", "SEQUENCE")
+    if not node.ask("din_towers"):
+        node.report.problem(node.origin, node.at("din_towers"), "is required")
+    towers = _towers(node, groups, "towers", "mlp", "DEEP")
+    return {"towers": towers, "din_towers": attention, "final": mlp(node.child("final")), "head": HEAD}
+
+
+MODELS: dict[str, Callable[[Node, Mapping[str, Group]], dict[str, Any]]] = {
+    "deepfm": _deepfm,
+    "multi_tower": _multi_tower,
+    "multi_tower_din": _multi_tower_din,
+}
+
+
+def _task(node: Node, data: DataSection) -> dict[str, Any]:
+    classes = node.integer("num_class", 1)
+    draft: dict[str, Any] = {
+        "name": "",
+        "classes": classes,
+        "losses": _losses(node, classes),
+        "metrics": _metrics(node),
+        "weight": 1.0,
+        "sample_weight": data.weights[0] if data.weights else None,
+        "weighting": "by_sum",
+    }
+    if data.labels:
+        draft["label"] = data.labels[0]
+    else:
+        node.report.problem(node.origin, "data_config.label_fields", "is required")
+    return draft
+
+
+def _losses(node: Node, classes: Value[int]) -> list[dict[str, Any]]:
+    losses = []
+    for message in node.children("losses"):
+        UNUSED.settle(message)
+        kind = message.one_of(LOSSES)
+        loss = message.child(kind) if kind else None
+        if loss is None or kind is None:
+            if not message.fields:
+                message.wrong(f"is empty; give it one of {', '.join(LOSSES)}")
+            continue
+        UNUSED.settle(loss)
+        draft: dict[str, Any] = {"kind": "squared_error"}
+        if kind != "l2_loss":
+            draft = {"kind": kind, "label_smoothing": loss.number("label_smoothing", 0.0)}
+        if (kind == "softmax_cross_entropy") != (classes.value > 1):
+            needs = "2 or more" if kind == "softmax_cross_entropy" else "1"
+            loss.wrong(f"needs num_class {needs}, not {classes.value}")
+        losses.append({"loss": draft, "weight": 1.0})
+    if not node.ask("losses"):
+        node.report.problem(node.origin, node.at("losses"), "is required")
+    return losses
+
+
+def _metrics(node: Node) -> list[dict[str, Any]]:
+    metrics = []
+    for message in node.children("metrics"):
+        UNUSED.settle(message)
+        kind = message.one_of(METRICS)
+        metric = message.child(kind) if kind else None
+        if metric is None or kind is None:
+            if not message.fields:
+                message.wrong(f"is empty; give it one of {', '.join(METRICS)}")
+            continue
+        UNUSED.settle(metric)
+        draft: dict[str, Any] = {"kind": kind}
+        if kind == "accuracy":
+            draft["threshold"] = metric.number("threshold", 0.5)
+        metrics.append(draft)
+    return metrics

@@ -1,0 +1,99 @@
+"""Groups of features to tensors: every table of a run behind one module."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from polyrec.config import RunConfig
+from polyrec.data.batch import Batch
+from polyrec.embedding.assemble import Assembler, Lookups
+from polyrec.data.lookups import stacks
+from polyrec.embedding.local import LocalTables
+from polyrec.embedding.store import Pace
+from polyrec.errors import ConfigError
+
+if TYPE_CHECKING:
+    from torch.distributed import ProcessGroup
+    from torch.distributed._shard.sharded_tensor import ShardedTensor
+
+
+class Embedding(nn.Module):
+    """All tables of a run. Their rows move inside the loss's backward, so its parameters belong to no optimizer.
+
+    With a process group the tables are sharded over it and every rank must call `forward` and `backward` as often as
+    every other, with a batch of no rows when it has no more data.
+    """
+
+    def __init__(
+        self,
+        config: RunConfig,
+        *,
+        device: torch.device,
+        process_group: ProcessGroup | None = None,
+        local_world_size: int | None = None,
+        is_trained: bool = True,
+    ) -> None:
+        """`local_world_size`: processes on this machine. Without `is_trained` no optimizer state is kept."""
+        super().__init__()
+        learning = config.optim.tables
+        if learning.clip_gradient is not None and is_trained:
+            raise ConfigError(
+                "optim.tables.clip_gradient: rows of tables move as soon as their gradient is known, before a global "
+                "norm is; remove it, or clip the dense weights alone with optim.dense.clip_gradient"
+            )
+        self._pace = Pace(learning.schedule.rate(learning.optimizer.lr, 0))
+        rule = learning.optimizer.rows_rule() if is_trained else None
+        found = stacks(config)
+        self._assemble = Assembler(config, found)
+        self._ranks = None
+        if process_group is None:
+            seed = config.train.seed
+            tables: dict[str, Any] = {
+                stack.name: LocalTables(stack, rule if stack.is_trained else None, self._pace, seed, device)
+                for stack in found
+            }
+        else:
+            from polyrec.embedding.sharded import Ranks, sharded_tables
+
+            self._ranks = Ranks(process_group, device, local_world_size)
+            tables = sharded_tables(config, rule, self._pace, self._ranks)
+        self.tables = nn.ModuleDict(tables)
+
+    @property
+    def step(self) -> int:
+        """Training lookups so far; Adam's bias correction goes by it. Set it to go on from a checkpoint."""
+        return self._pace.step
+
+    @step.setter
+    def step(self, step: int) -> None:
+        self._pace.step = step
+
+    def set_rate(self, rate: float) -> None:
+        """Learning rate of the rows from the next lookup on."""
+        self._pace.rate = rate
+
+    def forward(self, batch: Batch) -> Lookups:
+        if self.training and torch.is_grad_enabled():
+            self._pace.step += 1
+        if self._ranks is not None:
+            self._pace.rows = self._ranks.most(batch.size)
+        return self._assemble({name: tables(batch.ids[name]) for name, tables in self.tables.items()}, batch)
+
+    def weights(self) -> dict[str, Tensor | ShardedTensor]:
+        """`table.weight` [rows, width]: views, so that loading into them changes the tables."""
+        return {f"{name}.weight": tensor for stack in self._stacks() for name, tensor in stack.weights().items()}
+
+    def states(self) -> dict[str, Tensor | ShardedTensor]:
+        """`table.state` of the optimizer, as views."""
+        return {
+            f"{name}.{state}": tensor
+            for stack in self._stacks()
+            for name, states in stack.states().items()
+            for state, tensor in states.items()
+        }
+
+    def _stacks(self) -> list[Any]:
+        return list(self.tables.values())

@@ -1,0 +1,54 @@
+"""A whole number is its own id."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import types
+
+from polyrec.families import BucketConfig
+from polyrec.features._values import ElementError, is_text, parse
+
+
+class IdentityBucket(BucketConfig):
+    out_of_range: Literal["error", "zero", "skip"]
+    """What a number below 0 or not below `rows` becomes: an error, id 0, or no id."""
+
+    def rows_of(self, values: pa.Array) -> np.ndarray:
+        numbers = _integers(values)
+        outside = (numbers < 0) | (numbers >= self.rows)
+        if not outside.any():
+            return numbers.astype(np.int64)
+        if self.out_of_range == "error":
+            position = int(np.argmax(outside))
+            raise ElementError(
+                position,
+                f"id {numbers[position]} is outside 0 to {self.rows - 1}; "
+                "raise the number of rows, or let such ids be zero or skipped",
+            )
+        return np.where(outside, 0 if self.out_of_range == "zero" else -1, numbers).astype(np.int64)
+
+    @classmethod
+    def example(cls) -> IdentityBucket:
+        return cls(rows=10, out_of_range="zero")
+
+
+def _integers(values: pa.Array) -> np.ndarray:
+    """Whole numbers of any width; floats must be whole."""
+    if is_text(values):
+        values = parse(values, pa.int64(), "a whole number")
+        if values.null_count:
+            raise ElementError(
+                int(np.argmax(values.is_null())), "a text of spaces is not a whole number; leave it empty"
+            )
+    numbers = values.to_numpy(zero_copy_only=False)
+    if types.is_boolean(values.type):
+        return numbers.astype(np.int64)
+    if types.is_floating(values.type):
+        broken = numbers != np.trunc(numbers)
+        if broken.any():
+            position = int(np.argmax(broken))
+            raise ElementError(position, f"{numbers[position]} is not a whole number; hash such values, or round them")
+    return numbers

@@ -1,0 +1,107 @@
+"""Ids of a categorical column: none, one or many for each row, each counting once or with a weight."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Self
+
+import numpy as np
+import pyarrow as pa
+from pydantic import Field, model_validator
+
+from polyrec.data.columns import Ragged
+from polyrec.families import BucketConfig, FeatureConfig
+from polyrec.features._values import (
+    Values,
+    check_default,
+    compute,
+    decode,
+    is_text,
+    kept_lengths,
+    pad,
+    ragged,
+    row_of,
+    values,
+)
+from polyrec.features.buckets.hash import HashBucket
+
+
+class IdFeature(FeatureConfig):
+    column: str
+    """Text, whole numbers, or lists or maps of them. Null and empty texts among several values are left out."""
+    bucket: BucketConfig
+    default: str | None
+    """Value of a row that has none, None for no id."""
+    separator: str | None = Field(default=None, min_length=1)
+    """Stands between the values of a text, None when a text is one value."""
+    kv_separator: str | None = Field(default=None, min_length=1)
+    """The last one in a value stands before its weight; a value without one weighs 1."""
+    weight_column: str | None = None
+    """Weights beside the values, as many as values; a row without weights has weights of 1."""
+    max_values: int | None = Field(default=None, gt=0)
+    """Values of a row that count, from its first; None for all."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.kv_separator is not None and self.weight_column is not None:
+            raise ValueError("weights come from kv_separator or from weight_column; give one of them")
+        check_default(self.bucket, self.default)
+        return self
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return (self.column,) if self.weight_column is None else (self.column, self.weight_column)
+
+    @property
+    def rows(self) -> int:
+        return self.bucket.rows
+
+    def transform(self, rows: pa.RecordBatch) -> Ragged:
+        found = values(rows, self.column, self.separator)
+        if self.kv_separator is not None:
+            found = _with_own_weights(found, self.kv_separator)
+        if self.weight_column is not None:
+            found = _with_weights(found, values(rows, self.weight_column, self.separator))
+        found = found.drop_missing().head(self.max_values)
+        ids, lengths, weights = found.ids(self.bucket), found.lengths, found.weights
+        if self.default is not None and not lengths.all():
+            given = np.repeat(lengths > 0, np.maximum(lengths, 1))
+            ids = pad(ids, given, row_of(self.bucket, self.default))
+            weights = None if weights is None else pad(weights, given, 1)
+            lengths = np.maximum(lengths, 1)
+        return ragged(ids, lengths, weights)
+
+    @classmethod
+    def example(cls) -> IdFeature:
+        return cls(name="city", column="city", bucket=HashBucket.example(), default=None)
+
+
+def _with_own_weights(found: Values, separator: str) -> Values:
+    """Texts `value<separator>weight` taken apart; other types have no weights of their own."""
+    if not is_text(found.array):
+        return found if found.weights is not None else replace(found, weights=np.ones(len(found.array), np.float32))
+    found = found.drop_missing()
+    parts = compute.split_pattern(decode(found.array), separator, max_splits=1, reverse=True)
+    counts = compute.list_value_length(parts).to_numpy()
+    starts = np.cumsum(counts) - counts
+    texts = parts.flatten()
+    has_weight = counts == 2
+    given = Values(found.column, texts.take(pa.array(starts[has_weight] + 1)), kept_lengths(found.lengths, has_weight))
+    weights = np.ones(len(counts), np.float32)
+    weights[has_weight] = given.weighed()
+    return replace(found, array=texts.take(pa.array(starts)), weights=weights)
+
+
+def _with_weights(found: Values, beside: Values) -> Values:
+    """Weights from another column, which has as many per row as there are values."""
+    numbers = beside.weighed()
+    agree = found.lengths == beside.lengths
+    if not agree.all():
+        wrong = ~agree & (found.lengths > 0) & (beside.lengths > 0)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            text = f"{beside.lengths[row]} weights for the {found.lengths[row]} values of column {found.column}"
+            raise beside.error_in(row, f"{text}; give each value one, or leave all out")
+    weights = np.ones(len(found.array), np.float32)
+    weights[np.repeat(agree, found.lengths)] = numbers[np.repeat(agree, beside.lengths)]
+    return replace(found, weights=weights)

@@ -1,0 +1,19 @@
+"""Evenly spread within sqrt(6 / (inputs + outputs)) (Glorot and Bengio, 2010)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from polyrec.families import InitConfig
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+
+class GlorotUniform(InitConfig):
+    """For weights of shape [outputs, inputs]."""
+
+    def fill(self, weight: Tensor, generator: torch.Generator | None = None) -> None:
+        limit = (6 / (weight.shape[0] + weight.shape[-1])) ** 0.5
+        weight.detach().uniform_(-limit, limit, generator=generator)

@@ -1,0 +1,19 @@
+"""Evenly spread within sqrt(6 / inputs) (He et al., 2015, arXiv:1502.01852)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from polyrec.families import InitConfig
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+
+class HeUniform(InitConfig):
+    """For weights of shape [outputs, inputs]."""
+
+    def fill(self, weight: Tensor, generator: torch.Generator | None = None) -> None:
+        limit = (6 / weight.shape[-1]) ** 0.5
+        weight.detach().uniform_(-limit, limit, generator=generator)

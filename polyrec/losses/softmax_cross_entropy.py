@@ -1,0 +1,33 @@
+"""How surprised the probabilities of several classes are by the right one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from polyrec.families import LossConfig
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class SoftmaxCrossEntropy(LossConfig):
+    label_smoothing: float = Field(default=0.0, ge=0.0, le=1.0)
+    """Share of the label that is spread evenly over all classes."""
+
+    @property
+    def title(self) -> str:
+        return "softmax_cross_entropy"
+
+    def __call__(self, logits: Tensor, labels: Tensor) -> Tensor:
+        from torch.nn import functional
+
+        wanted = labels.long()
+        return functional.cross_entropy(logits, wanted, reduction="none", label_smoothing=self.label_smoothing)
+
+    def outputs(self, logits: Tensor) -> dict[str, Tensor]:
+        """With two classes also `probs1`, the probability of the second."""
+        probs = logits.softmax(1)
+        named = {"logits": logits, "probs": probs}
+        return {**named, "probs1": probs[:, 1]} if logits.shape[1] == 2 else named

@@ -1,0 +1,155 @@
+"""Predictions for files of rows: in their order, streamed, from an export or a checkpoint."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+import torch
+from torch import Tensor
+
+from polyrec import catalog, runtime
+from polyrec.config import RunConfig
+from polyrec.data.batch import Batch, Collator
+from polyrec.data.files import expand
+from polyrec.data.loader import RowLoader
+from polyrec.data.prefetch import Prefetch
+from polyrec.data.writers import open_writer
+from polyrec.errors import ConfigError, DataError, nearest
+from polyrec.export import chosen_checkpoint, load_recommender
+from polyrec.export.load import ExportedModel
+from polyrec.export.outputs import output_columns
+from polyrec.families import ReaderConfig
+from polyrec.tasks import Judge
+
+log = logging.getLogger(__name__)
+
+ALL_COLUMNS, FEATURE_COLUMNS = "ALL_COLUMNS", "ALL_EFFECTIVE_COLUMNS"
+Model = Callable[[Batch], dict[str, Tensor]]
+
+
+def predict(  # noqa: PLR0913 - the options of one command
+    model: str,
+    inputs: Sequence[str],
+    output: str,
+    *,
+    reserve: Sequence[str] = (),
+    columns: Sequence[str] = (),
+    batch_size: int | None = None,
+    format: str | None = None,
+    steps: int | None = None,
+) -> dict[str, Any]:
+    """Predict with an export."""
+    exported = ExportedModel(model)
+    job = PredictJob(exported.config, exported, inputs, reserve, columns)
+    return job.write(output, batch_size=batch_size, format=format, steps=steps)
+
+
+def predict_checkpoint(  # noqa: PLR0913 - the options of one command
+    config: RunConfig,
+    inputs: Sequence[str],
+    output: str,
+    *,
+    checkpoint: str | None = None,
+    reserve: Sequence[str] = (),
+    columns: Sequence[str] = (),
+    batch_size: int | None = None,
+    format: str | None = None,
+    steps: int | None = None,
+) -> dict[str, Any]:
+    """Predict with a checkpoint, the newest of the run when none is named."""
+    recommender = load_recommender(config, chosen_checkpoint(config, checkpoint))
+    judge = Judge(config.tasks)
+
+    def model(batch: Batch) -> dict[str, Tensor]:
+        with torch.no_grad():
+            logits, _ = recommender(batch)
+            return judge.outputs(logits)
+
+    job = PredictJob(config, model, inputs, reserve, columns)
+    return job.write(output, batch_size=batch_size, format=format, steps=steps)
+
+
+class PredictJob:
+    """What is read, what is kept of it and what is added."""
+
+    def __init__(
+        self, config: RunConfig, model: Model, inputs: Sequence[str], reserve: Sequence[str], columns: Sequence[str]
+    ) -> None:
+        self.config = config
+        self.model = model
+        self.columns = tuple(columns)
+        self.reader = reader_for(config, inputs)
+        self.files = expand(inputs, self.reader.suffixes())
+        self.reserved = self._reserved(reserve)
+
+    def _reserved(self, names: Sequence[str]) -> tuple[str, ...]:
+        if not names:
+            return ()
+        known = self.reader.schema(self.files[0]).names
+        if ALL_COLUMNS in names:
+            return tuple(known)
+        wanted: list[str] = []
+        for name in names:
+            if name != FEATURE_COLUMNS and name not in known:
+                raise DataError(f"{self.files[0]}: has no column {name} to keep{nearest(name, known)}")
+            wanted += self.config.feature_columns if name == FEATURE_COLUMNS else [name]
+        return tuple(dict.fromkeys(wanted))
+
+    def write(self, output: str, *, batch_size: int | None, format: str | None, steps: int | None) -> dict[str, Any]:
+        """Every rank writes the rows of its share into a file of its own."""
+        world = runtime.world()
+        loader = RowLoader(
+            self.reader,
+            self.files,
+            tuple(dict.fromkeys((*self.config.feature_columns, *self.reserved))),
+            batch_size=batch_size or self.config.data.eval_batch_size,
+            rank=world.rank,
+            world=world.size,
+        )
+        chosen = format or ("parquet" if self.reader.kind == "parquet" else "csv")
+        writer = open_writer(output, chosen, world.rank)
+        began, rows = time.monotonic(), 0
+        prepared = Prefetch(lambda: self._prepare(loader, steps))
+        try:
+            for kept, batch in prepared:
+                writer.write(self._result(kept, self.model(batch)))
+                rows += batch.size
+        except BaseException:
+            writer.abort()
+            raise
+        finally:
+            prepared.close()
+        writer.close()
+        seconds = time.monotonic() - began
+        log.info("%d rows predicted in %.1f s", rows, seconds)
+        return {"output": output, "rows": rows, "seconds": round(seconds, 3), "files": len(self.files)}
+
+    def _prepare(self, loader: RowLoader, steps: int | None) -> Iterator[tuple[pa.RecordBatch, Batch]]:
+        collate = Collator(self.config, with_labels=False)
+        for number, (rows, _) in enumerate(loader.batches(0)):
+            if number == steps:
+                return
+            yield rows.select(list(self.reserved)), collate(rows)
+
+    def _result(self, kept: pa.RecordBatch, outputs: dict[str, Tensor]) -> pa.RecordBatch:
+        made = output_columns(outputs)
+        for name in self.columns:
+            if name not in made:
+                raise ConfigError(f"--columns {name}: is not an output{nearest(name, made)}; known: {', '.join(made)}")
+        chosen = {name: made[name] for name in self.columns or made}
+        taken = [name for name in chosen if name in kept.schema.names]
+        if taken:
+            raise ConfigError(f"column {taken[0]} is both kept and an output; leave it out of the columns to keep")
+        return pa.record_batch({**chosen, **{name: kept.column(name) for name in kept.schema.names}})
+
+
+def reader_for(config: RunConfig, inputs: Sequence[str]) -> ReaderConfig:
+    """The run's reader, or the Parquet one for files that say by their name that they are Parquet."""
+    names = [part for path in inputs for part in path.split(",")]
+    if config.data.reader.kind != "parquet" and names and all(name.endswith(".parquet") for name in names):
+        return catalog.find(ReaderConfig, "parquet")()
+    return config.data.reader

@@ -1,0 +1,271 @@
+"""Training, top to bottom: set up, step, log, save, evaluate, end."""
+
+from __future__ import annotations
+
+import io
+import logging
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import torch
+from torch import Tensor
+
+from polyrec import checkpoint, runtime
+from polyrec.checkpoint import folder as whole
+from polyrec.config import RunConfig
+from polyrec.distributed import Ranks, joined
+from polyrec.embedding import Embedding
+from polyrec.errors import CheckpointError, ConfigError
+from polyrec.optim.build import dense_optimizer, rate, set_rate
+from polyrec.recommender import Recommender
+from polyrec.tasks import Judge
+from polyrec.train.board import Board
+from polyrec.train.device import choose_device
+from polyrec.train.evaluate import measure, plain, shown, write_result
+from polyrec.train.profile import profiling
+from polyrec.train.progress import ProgressReport
+from polyrec.train.saver import Saver
+from polyrec.train.source import Source, Turn
+from polyrec.train.state import TrainState
+from polyrec.train.stop import StopRequest, listening
+
+log = logging.getLogger(__name__)
+
+GOLDEN_ROWS = 16
+OnStep = Callable[[int, dict[str, float]], None]
+
+
+def train(
+    config: RunConfig, *, resume: bool = False, ignore_optimizer: bool = False, on_step: OnStep | None = None
+) -> dict[str, Any]:
+    """Train as the config says; `on_step` is called after every step with the losses over all ranks."""
+    if not config.data.train:
+        raise ConfigError("data.train: names no data to train on; give --train PATH or set it in the config")
+    device = choose_device()
+    with joined(runtime.world(), device.type) as ranks, listening() as stop:
+        run = TrainRun(config, ranks, stop, device, on_step)
+        run.begin(resume=resume, ignore_optimizer=ignore_optimizer)
+        run.go()
+        return run.result()
+
+
+class TrainRun:
+    """One training run of one rank."""
+
+    def __init__(
+        self, config: RunConfig, ranks: Ranks, stop: StopRequest, device: torch.device, on_step: OnStep | None
+    ) -> None:
+        self.config = config
+        self.ranks = ranks
+        self.stop = stop
+        self.device = device
+        self.on_step = on_step
+        self.source = Source(config, config.data.train, ranks, is_training=True)
+        embedding = Embedding(config, device=device, process_group=ranks.group)
+        self.recommender = Recommender(config, embedding, device)
+        self.dense = [weight for weight in self.recommender.network.parameters() if weight.requires_grad]
+        self.dense_optimizer = dense_optimizer(config.optim.dense, self.dense)
+        self.judge = Judge(config.tasks)
+        self.state = TrainState(config, self.recommender, self.dense_optimizer, ranks)
+        self.progress = self.state.progress
+        self.saver = Saver(config, self.state, self._golden_rows())
+        self.start = None
+        self.losses: dict[str, float] = {}
+        self.metrics: dict[str, float] = {}
+        self.is_stopping = False
+
+    def _golden_rows(self) -> bytes:
+        """A few rows of the data, from which an export makes the examples that it is checked against."""
+        rows = self.source.sample(GOLDEN_ROWS).select(self.config.feature_columns)
+        sink = io.BytesIO()
+        with pa.ipc.new_file(sink, rows.schema) as writer:
+            writer.write_batch(rows)
+        return sink.getvalue()
+
+    # -- beginning
+
+    def begin(self, *, resume: bool, ignore_optimizer: bool) -> None:
+        config, model_dir = self.config, Path(self.config.model_dir)
+        torch.manual_seed(config.train.seed + self.ranks.rank)
+        newest = self.ranks.agree(checkpoint.newest(model_dir) if self.ranks.is_first else None)
+        if self.ranks.is_first:
+            self._tidy(model_dir)
+        if newest is not None and resume:
+            self._take_up(newest, with_optimizer=not ignore_optimizer)
+        elif newest is not None and config.train.saving.on_existing == "refuse":
+            raise CheckpointError(
+                f"{model_dir}: already holds {newest.name}; go on from it with --resume (--continue_train), or choose "
+                "another model_dir"
+            )
+        elif config.train.fine_tune_from is not None:
+            self._fine_tune(config.train.fine_tune_from)
+        elif resume:
+            log.info("%s holds no checkpoint yet; starting from the beginning", model_dir)
+        if self.ranks.is_first:
+            self.saver.write_config()
+        if config.train.saving.at_start and self.progress.step == 0:
+            self.saver.save()
+
+    def _tidy(self, model_dir: Path) -> None:
+        for torn in whole.leftovers(model_dir):
+            log.warning("%s: left by a save that was interrupted; removed", torn)
+            whole.remove(torn)
+
+    def _take_up(self, path: Path, *, with_optimizer: bool) -> None:
+        state = self.state.restore(path, with_optimizer=with_optimizer)
+        self.saver.last_saved = self.progress.step
+        self.start = self.source.resume(state["positions"])
+        if self.start is None and any(position is not None for position in state["positions"]):
+            log.warning("the training data is not that of %s, so epoch %d starts over", path, self.progress.epoch)
+        log.info("going on from %s: step %d, epoch %d", path, self.progress.step, self.progress.epoch)
+
+    def _fine_tune(self, path: str) -> None:
+        source = checkpoint.locate(path)
+        names = checkpoint.read_name_map(self.config.train.name_map) if self.config.train.name_map else {}
+        fresh = checkpoint.load_matching(self.recommender.weights(), source, names)
+        log.info("weights start from %s", source)
+        for name in fresh:
+            log.warning("%s has no %s; it starts from its initial values", source, name)
+
+    # -- the loop
+
+    def go(self) -> None:
+        train = self.config.train
+        began = time.monotonic()
+        self.recommender.train()
+        total = None if train.steps is None else train.steps * self.config.data.batch_size * self.ranks.size
+        report = ProgressReport("train", total=total, is_shown=self.ranks.is_first, done=self.progress.samples)
+        with (
+            report as self.report,
+            Board(self.config, is_wanted=self.ranks.is_first) as self.board,
+            profiling(self.config, self.ranks) as self.tick,
+        ):
+            while not self._is_over():
+                self._epoch()
+        self.seconds = time.monotonic() - began
+        if not self.saver.is_saved():
+            self._save()
+
+    def _is_over(self) -> bool:
+        train, progress = self.config.train, self.progress
+        steps_done = train.steps is not None and progress.step >= train.steps
+        epochs_done = train.epochs is not None and progress.epoch >= train.epochs
+        return steps_done or epochs_done or self.is_stopping
+
+    def _epoch(self) -> None:
+        epoch, steps_before = self.progress.epoch, self.progress.step
+        start, self.start = self.start, None
+        for turn in self.source.turns(epoch, start):
+            self._step(turn)
+            if self.saver.is_due():
+                self._save()
+            if self._is_over():
+                return
+        if self.progress.step == steps_before and start is None:
+            raise ConfigError("data.train: one epoch has no full batch; lower the batch size or keep the remainder")
+        self.progress.epoch += 1
+        self.progress.position = None
+        if self.saver.is_due_after_epoch():
+            self._save()
+
+    def _step(self, turn: Turn) -> None:
+        progress, learning = self.progress, self.config.optim
+        counts = {"step": progress.step, "epoch": progress.epoch}
+        tables, dense = learning.tables, learning.dense
+        table_rate, dense_rate = rate(tables, **counts), rate(dense, **counts)
+        self.recommender.embedding.set_rate(table_rate)
+        set_rate(self.dense_optimizer, dense_rate)
+
+        named = self._learn(turn)
+
+        progress.step += 1
+        progress.samples += turn.rows_everywhere
+        progress.position = turn.position.dump() if turn.position is not None else progress.position
+        self.report.advance(turn.rows_everywhere)
+        self._agree_on_stopping()
+        if self.on_step is not None or progress.step % self.config.train.log_every == 0:
+            self._log(named, turn, {"lr/g0": table_rate, "lr/g1": dense_rate})
+        self.tick()
+
+    def _learn(self, turn: Turn) -> dict[str, Tensor]:
+        """Forward, backward and the dense update; tables are updated inside backward."""
+        batch = turn.batch.to(self.device)
+        logits, vectors = self.recommender(batch)
+        loss, named = self.judge.loss(logits, batch)
+        # Gradients are averaged over ranks. A rank's share of the rows makes that the mean over all rows.
+        objective = loss * (batch.size * self.ranks.size / turn.rows_everywhere) + self._penalty(vectors)
+        self.dense_optimizer.zero_grad(set_to_none=False)
+        objective.backward()
+        self.ranks.average([weight.grad for weight in self.dense if weight.grad is not None])
+        limit = self.config.optim.dense.clip_gradient
+        if limit is not None:
+            torch.nn.utils.clip_grad_norm_(self.dense, limit)
+        self.dense_optimizer.step()
+        return {**named, "total": loss}
+
+    def _penalty(self, vectors: list[Tensor]) -> Tensor | float:
+        train = self.config.train
+        penalty: Tensor | float = 0.0
+        if train.output_penalty:
+            # A sum over rows, so it must not shrink when gradients are averaged over ranks.
+            squares = torch.stack([vector.square().sum() for vector in vectors]).sum()
+            penalty = penalty + 0.5 * train.output_penalty * self.ranks.size * squares
+        if train.kernel_penalty:
+            kernels = self.recommender.network.kernels()  # type: ignore[operator]
+            squares = torch.stack([kernel.square().sum() for kernel in kernels]).sum()
+            penalty = penalty + 0.5 * train.kernel_penalty * squares
+        return penalty
+
+    def _agree_on_stopping(self) -> None:
+        """A signal may reach only some ranks, and all must leave the loop after the same step."""
+        self.is_stopping = self.ranks.sum([float(self.stop.is_made)])[0] > 0
+
+    # -- telling
+
+    def _log(self, named: dict[str, Tensor], turn: Turn, rates: dict[str, float]) -> None:
+        share = turn.batch.size / turn.rows_everywhere
+        summed = self.ranks.sum([float(value.detach()) * share for value in named.values()])
+        self.losses = dict(zip(named, summed, strict=True))
+        label = self.saver.label
+        if self.on_step is not None:
+            self.on_step(self.progress.step, self.losses)
+        if self.progress.step % self.config.train.log_every or not self.report.is_due():
+            return
+        facts = {"step": label, "epoch": self.progress.epoch, "loss": self.losses["total"], "lr": rates["lr/g1"]}
+        self.report.line(facts)
+        self.board.scalars({**{f"loss/{name}": value for name, value in self.losses.items()}, **rates}, label)
+
+    def _save(self) -> None:
+        path = self.saver.save()
+        if self.config.train.evaluate_after_save and self.config.data.evaluate and not self.is_stopping:
+            self._evaluate(path)
+        self.saver.prune()
+
+    def _evaluate(self, path: Path) -> None:
+        self.metrics = measure(self.config, self.recommender, self.ranks)
+        if not self.ranks.is_first:
+            return
+        log.info("evaluation at step %d: %s", self.saver.label, shown(self.metrics))
+        write_result(self.config, self.metrics, self.saver.label, self.config.evaluate.history)
+        self.saver.note_metrics(path, self.metrics)
+        with Board(self.config, "eval_val") as board:
+            board.metrics(self.metrics, self.saver.label)
+
+    def result(self) -> dict[str, Any]:
+        return {
+            "model_dir": self.config.model_dir,
+            "checkpoint": str(self.saver.last_path) if self.saver.last_path else None,
+            "step": self.saver.label,
+            "steps": self.progress.step,
+            "epochs": self.progress.epoch,
+            "samples": self.progress.samples,
+            "seconds": round(self.seconds, 3),
+            "samples_per_second": round(self.report.samples_per_second, 1),
+            "losses": plain(self.losses),
+            "metrics": plain(self.metrics),
+            "stopped_by_signal": self.stop.signal or None,
+            "exit_code": self.stop.exit_code if self.is_stopping else 0,
+        }

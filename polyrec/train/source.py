@@ -1,0 +1,88 @@
+"""From paths to batches: the share of one rank, prepared in a thread ahead of its use and given out in step with the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from polyrec.config import RunConfig
+from polyrec.data.batch import Batch, Collator, empty
+from polyrec.data.files import expand
+from polyrec.data.loader import RowLoader
+from polyrec.data.position import Position
+from polyrec.data.prefetch import Prefetch
+from polyrec.distributed import Ranks
+
+PREPARED_AHEAD = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one rank does in one step."""
+
+    batch: Batch
+    rows_everywhere: int
+    """Rows of all ranks in this step."""
+    position: Position | None
+    """Where this rank's next row is after it."""
+
+
+class Source:
+    """The batches of a data set that fall to this rank."""
+
+    def __init__(self, config: RunConfig, paths: Sequence[str], ranks: Ranks, *, is_training: bool) -> None:
+        data = config.data
+        self._ranks = ranks
+        self._config = config
+        self._collate = Collator(config, with_labels=True)
+        self.loader = RowLoader(
+            data.reader,
+            expand(paths, data.reader.suffixes()),
+            config.columns,
+            batch_size=data.batch_size if is_training else data.eval_batch_size,
+            rank=ranks.rank,
+            world=ranks.size,
+            drop_remainder=is_training and data.drop_remainder,
+            shuffle_rows=data.shuffle_rows if is_training else 0,
+            shuffled_files=is_training and data.file_order == "shuffled",
+            seed=config.train.seed,
+        )
+
+    def resume(self, positions: Sequence[dict[str, Any] | None]) -> Position | None:
+        """Where this rank goes on, from what all ranks of the earlier run noted; None is the beginning of an epoch."""
+        if any(position is None for position in positions):
+            return None
+        found = [Position.load(position) for position in positions if position is not None]
+        return self.loader.resume(found) if all(map(self.loader.fits, found)) else None
+
+    def sample(self, rows: int) -> pa.RecordBatch:
+        """The first rows of the data."""
+        for batch, _ in self.loader.batches(0):
+            return batch.slice(0, rows)
+        raise AssertionError("files without rows are left out before")
+
+    def turns(self, epoch: int = 0, start: Position | None = None) -> Iterator[Turn]:
+        """Every batch of an epoch; a rank that has run out gets empty ones until the last rank has."""
+        prepared = Prefetch(lambda: self._prepare(epoch, start), PREPARED_AHEAD)
+        try:
+            if self._ranks.size == 1:
+                for batch, position in prepared:
+                    yield Turn(batch, batch.size, position)
+                return
+            nothing = empty(self._config)
+            batches = iter(prepared)
+            while True:
+                batch, position = next(batches, (nothing, None))
+                rows_everywhere = int(self._ranks.sum([batch.size])[0])
+                if not rows_everywhere:
+                    return
+                yield Turn(batch, rows_everywhere, position)
+        finally:
+            prepared.close()
+
+    def _prepare(self, epoch: int, start: Position | None) -> Iterator[tuple[Batch, Position]]:
+        for rows, position in self.loader.batches(epoch, start):
+            yield self._collate(rows), position

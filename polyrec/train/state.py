@@ -1,0 +1,122 @@
+"""Everything that a run must remember to go on exactly where it stopped, and its way into a checkpoint and back."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from polyrec import checkpoint
+from polyrec.checkpoint import folder as whole
+from polyrec.checkpoint import tensors
+from polyrec.config import RunConfig
+from polyrec.distributed import Ranks
+from polyrec.recommender import Recommender
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far the run is."""
+
+    step: int = 0
+    """Steps done."""
+    epoch: int = 0
+    """Passes over the data that are finished."""
+    position: dict[str, Any] | None = None
+    """Where this rank's next row of the current epoch is; None at the beginning of an epoch."""
+    samples: int = field(default=0)
+    """Rows trained on by all ranks."""
+
+
+class TrainState:
+    def __init__(
+        self, config: RunConfig, recommender: Recommender, dense_optimizer: torch.optim.Optimizer, ranks: Ranks
+    ) -> None:
+        self.config = config
+        self.recommender = recommender
+        self.dense_optimizer = dense_optimizer
+        self.ranks = ranks
+        self.progress = Progress()
+
+    # -- saving
+
+    def save(self, path: Path, sample: bytes) -> None:
+        """Write a checkpoint that appears under its name only when it is whole; call it on all ranks."""
+        place = whole.unfinished(path)
+        if self.ranks.is_first:
+            whole.begin(path)
+        self.ranks.wait()
+        tensors.save(self.recommender.weights(), place / checkpoint.MODEL)
+        tensors.save(self._optimizer_tensors(), place / checkpoint.OPTIMIZER)
+        state = self._run_state()
+        if self.ranks.is_first:
+            (place / checkpoint.STATE).write_text(json.dumps(state, indent=1) + "\n", encoding="utf-8")
+            (place / checkpoint.SAMPLE).write_bytes(sample)
+            text = self.config.model_dump_json(indent=1)
+            (place / checkpoint.CONFIG).write_text(text + "\n", encoding="utf-8")
+            whole.finish(path, {"polyrec_checkpoint": 1, "step": self.progress.step})
+        self.ranks.wait()
+
+    def _run_state(self) -> dict[str, Any]:
+        positions = self.ranks.gather(self.progress.position)
+        random = self.ranks.gather(base64.b64encode(torch.get_rng_state().numpy().tobytes()).decode())
+        return {
+            "step": self.progress.step,
+            "epoch": self.progress.epoch,
+            "samples": self.progress.samples,
+            "world": self.ranks.size,
+            "positions": positions,
+            "random": random,
+        }
+
+    def _optimizer_tensors(self) -> dict[str, Any]:
+        tables = {f"tables.{name}": state for name, state in self.recommender.embedding.states().items()}
+        return {**tables, **dense_states(self.recommender.network, self.dense_optimizer)}
+
+    # -- restoring
+
+    def restore(self, path: Path, *, with_optimizer: bool = True) -> dict[str, Any]:
+        """Take up the checkpoint; returns its run state, whose positions the data loader needs."""
+        checkpoint.load_weights(self.recommender.weights(), path)
+        if with_optimizer:
+            self.load_optimizer(path)
+        state = checkpoint.read_state(path)
+        self.progress.step = state["step"]
+        self.progress.epoch = state["epoch"]
+        self.progress.samples = state["samples"]
+        self.recommender.embedding.step = state["step"]
+        if state["world"] == self.ranks.size:
+            raw = bytearray(base64.b64decode(state["random"][self.ranks.rank]))
+            torch.set_rng_state(torch.frombuffer(raw, dtype=torch.uint8).clone())
+        return state
+
+    def load_optimizer(self, path: Path) -> None:
+        saved = tensors.shapes(path / checkpoint.OPTIMIZER)
+        tables = {f"tables.{name}": state for name, state in self.recommender.embedding.states().items()}
+        tables = {name: state for name, state in tables.items() if name in saved}
+        named = dict(self.recommender.network.named_parameters())
+        dense: dict[str, Tensor] = {}
+        for name, (size, dtype) in saved.items():
+            owner, _, key = name.removeprefix("network.").rpartition(".")
+            if name.startswith("network.") and owner in named:
+                device = named[owner].device if key != "step" else torch.device("cpu")
+                dense[name] = torch.zeros(size, dtype=dtype, device=device)
+        tensors.load({**tables, **dense}, path / checkpoint.OPTIMIZER)
+        for name, tensor in dense.items():
+            owner, _, key = name.removeprefix("network.").rpartition(".")
+            self.dense_optimizer.state[named[owner]][key] = tensor
+
+
+def dense_states(network: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """What a torch optimizer remembers of each weight, by the weight's name."""
+    return {
+        f"network.{name}.{key}": value
+        for name, parameter in network.named_parameters()
+        for key, value in optimizer.state.get(parameter, {}).items()
+        if isinstance(value, Tensor)
+    }

@@ -1,0 +1,195 @@
+"""Every row once, over any number of ranks, from any position, at any later number of ranks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from polyrec.data.loader import RowLoader
+from polyrec.data.position import Position
+from polyrec.data.readers.csv import Csv, CsvColumn
+from polyrec.data.readers.parquet import Parquet
+from polyrec.errors import DataError
+from polyrec.families import ReaderConfig
+
+FILES = st.lists(st.integers(0, 40), min_size=1, max_size=5)
+SHUFFLE = st.sampled_from([0, 1, 7, 16, 1000])
+FORMATS = st.sampled_from(["parquet", "csv", "csv.gz"])
+
+
+def write(folder: str, sizes: list[int], form: str = "parquet") -> tuple[ReaderConfig, list[str], list[int]]:
+    """Files of consecutive numbers, with row groups of 7 rows."""
+    paths, row = [], 0
+    for number, size in enumerate(sizes):
+        values = list(range(row, row + size))
+        row += size
+        paths.append(str(Path(folder) / f"part-{number}.{form}"))
+        if form == "parquet":
+            pq.write_table(pa.table({"row": pa.array(values, pa.int64())}), paths[-1], row_group_size=7)
+        else:
+            with pa.output_stream(paths[-1]) as file:
+                file.write("".join(f"{value}\n" for value in values).encode())
+    csv = Csv(columns=(CsvColumn(name="row", type="int"),), header=False)
+    return (Parquet() if form == "parquet" else csv), paths, list(range(row))
+
+
+def numbers(batches: Iterator[tuple[pa.RecordBatch, Position]]) -> list[list[int]]:
+    return [batch.column("row").to_pylist() for batch, _ in batches]
+
+
+def flat(lists: list[list[int]]) -> list[int]:
+    return [value for values in lists for value in values]
+
+
+@settings(max_examples=150, deadline=None)
+@given(FILES, st.integers(1, 5), st.integers(1, 9), SHUFFLE, st.booleans(), FORMATS)
+def test_all_ranks_together_give_every_row_once(
+    sizes: list[int], world: int, batch_size: int, shuffle: int, shuffled_files: bool, form: str
+) -> None:
+    with TemporaryDirectory() as folder:
+        reader, paths, expected = write(folder, sizes, form)
+        seen: list[list[int]] = []
+        for rank in range(world):
+            loader = RowLoader(
+                reader,
+                paths,
+                ("row",),
+                batch_size=batch_size,
+                rank=rank,
+                world=world,
+                shuffle_rows=shuffle,
+                shuffled_files=shuffled_files,
+                seed=3,
+            )
+            batches = numbers(loader.batches(1))
+            assert all(len(batch) == batch_size for batch in batches[:-1])
+            seen.append(flat(batches))
+    assert sorted(flat(seen)) == expected
+    if not shuffle and not shuffled_files:
+        assert flat(seen) == expected
+    if form == "parquet":
+        assert max(map(len, seen)) - min(map(len, seen)) <= 1
+
+
+@settings(max_examples=150, deadline=None)
+@given(FILES, st.integers(1, 3), st.integers(1, 9), SHUFFLE, st.booleans(), FORMATS, st.integers(0, 20))
+def test_resuming_gives_the_very_batches_that_were_to_come(
+    sizes: list[int], world: int, batch_size: int, shuffle: int, shuffled_files: bool, form: str, stop: int
+) -> None:
+    with TemporaryDirectory() as folder:
+        reader, paths, _ = write(folder, sizes, form)
+
+        def loader() -> RowLoader:
+            return RowLoader(
+                reader,
+                paths,
+                ("row",),
+                batch_size=batch_size,
+                rank=world - 1,
+                world=world,
+                shuffle_rows=shuffle,
+                shuffled_files=shuffled_files,
+            )
+
+        whole = list(loader().batches(2))
+        if not whole:
+            return
+        at = stop % len(whole)
+        saved = Position.load(json.loads(json.dumps(whole[at][1].dump())))
+        assert saved == whole[at][1]
+        assert numbers(loader().batches(2, saved)) == numbers(iter(whole[at + 1 :]))
+
+
+@settings(max_examples=200, deadline=None)
+@given(FILES, st.lists(st.integers(1, 4), min_size=2, max_size=4), SHUFFLE, st.booleans(), FORMATS, st.data())
+def test_other_numbers_of_ranks_share_what_is_left(
+    sizes: list[int], worlds: list[int], shuffle: int, shuffled_files: bool, form: str, data: st.DataObject
+) -> None:
+    """Each run of a chain has another number of ranks, and each rank stops after another number of batches."""
+    with TemporaryDirectory() as folder:
+        reader, paths, expected = write(folder, sizes, form)
+        seen: list[int] = []
+        positions: list[Position] = []
+        for turn, world in enumerate(worlds):
+            reached = []
+            for rank in range(world):
+                loader = RowLoader(
+                    reader,
+                    paths,
+                    ("row",),
+                    batch_size=3,
+                    rank=rank,
+                    world=world,
+                    shuffle_rows=shuffle,
+                    shuffled_files=shuffled_files,
+                )
+                position = loader.resume(positions) if positions else Position(data=loader.data)
+                is_last = turn == len(worlds) - 1
+                steps = 10**6 if is_last else data.draw(st.integers(0, 6))
+                batches = loader.batches(0, position)
+                for _, (batch, after) in zip(range(steps), batches, strict=False):
+                    seen += batch.column("row").to_pylist()
+                    position = after
+                reached.append(position)
+            positions = reached
+    assert sorted(seen) == expected
+
+
+def test_rows_are_mixed_within_a_block_and_differently_each_epoch(tmp_path: Path) -> None:
+    reader, paths, _ = write(str(tmp_path), [100])
+    loader = RowLoader(reader, paths, ("row",), batch_size=50, shuffle_rows=50)
+    first, second = numbers(loader.batches(0))
+    assert sorted(first) == list(range(50))
+    assert sorted(second) == list(range(50, 100))
+    assert first != sorted(first)
+    assert [value - 50 for value in second] != first
+    assert numbers(loader.batches(1))[0] != first
+    assert numbers(loader.batches(0))[0] == first
+
+
+def test_row_groups_are_taken_in_another_order_each_epoch(tmp_path: Path) -> None:
+    reader, paths, _ = write(str(tmp_path), [70, 70])
+    loader = RowLoader(reader, paths, ("row",), batch_size=7, shuffled_files=True)
+    orders = [[batch[0] // 7 for batch in numbers(loader.batches(epoch))] for epoch in range(3)]
+    assert all(sorted(order) == list(range(20)) for order in orders)
+    assert len({tuple(order) for order in orders}) == 3
+
+
+def test_a_batch_that_is_not_full_can_be_left_out(tmp_path: Path) -> None:
+    reader, paths, _ = write(str(tmp_path), [5, 6])
+    loader = RowLoader(reader, paths, ("row",), batch_size=4, drop_remainder=True)
+    assert numbers(loader.batches(0)) == [[0, 1, 2, 3], [4, 5, 6, 7]]
+
+
+def test_a_position_in_other_files_is_refused(tmp_path: Path) -> None:
+    reader, paths, _ = write(str(tmp_path), [5, 6])
+    position = next(RowLoader(reader, paths, ("row",), batch_size=4).batches(0))[1]
+    other = RowLoader(reader, paths[:1], ("row",), batch_size=4)
+    assert not other.fits(position)
+    with pytest.raises(DataError, match="other files"):
+        next(other.batches(0, position))
+
+
+def test_files_of_other_integer_widths_join(tmp_path: Path) -> None:
+    for name, kind in (("a", pa.int64()), ("b", pa.int32())):
+        pq.write_table(pa.table({"row": pa.array([1, 2], kind)}), tmp_path / f"{name}.parquet")
+    paths = [str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet")]
+    batch, _ = next(RowLoader(Parquet(), paths, ("row",), batch_size=4).batches(0))
+    assert batch.column("row").type == pa.int64()
+    assert batch.column("row").to_pylist() == [1, 2, 1, 2]
+
+
+def test_files_whose_types_cannot_meet_are_named(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"row": pa.array([1, 2])}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"row": pa.array(["x", "y"])}), tmp_path / "b.parquet")
+    paths = [str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet")]
+    with pytest.raises(DataError, match=r"b\.parquet: column row: is string here and int64 in .*a.parquet"):
+        list(RowLoader(Parquet(), paths, ("row",), batch_size=4).batches(0))

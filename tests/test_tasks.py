@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import pytest
+import torch
+from torch import Tensor
+
+from polyrec.config import Task, WeightedLoss
+from polyrec.errors import DataError
+from polyrec.losses.binary_cross_entropy import BinaryCrossEntropy
+from polyrec.losses.softmax_cross_entropy import SoftmaxCrossEntropy
+from polyrec.losses.squared_error import SquaredError
+from polyrec.metrics.auc import AUC
+from polyrec.metrics.mean_squared_error import MeanSquaredError
+from polyrec.tasks import Judge
+
+LOGITS = torch.tensor([[0.8], [-0.4], [0.3], [1.2], [-1.5], [-0.2], [0.1], [2.0]])
+LABELS = torch.tensor([1.0, 0, 1, 0, 0, 1, 0, 1])
+WEIGHTS = torch.tensor([1.0, 2.0, 0.5, 1.0, 3.0, 1.0, 0.0, 1.5])
+
+
+@dataclass
+class Rows:
+    labels: dict[str, Tensor]
+    sample_weights: dict[str, Tensor] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        return len(next(iter(self.labels.values())))
+
+
+def task(**fields: object) -> Task:
+    return Task.model_validate({"label": "clk", "losses": [WeightedLoss(loss=BinaryCrossEntropy())], **fields})
+
+
+def test_without_weights_the_loss_is_the_mean() -> None:
+    total, parts = Judge((task(),)).loss({"": LOGITS}, Rows({"clk": LABELS}))
+    assert total.item() == pytest.approx(0.5965788, abs=1e-6)
+    assert parts == {"binary_cross_entropy": total}
+
+
+def test_weights_by_nonzero_are_tensorflows() -> None:
+    judge = Judge((task(sample_weight="w", weighting="by_nonzero"),))
+    total, _ = judge.loss({"": LOGITS}, Rows({"clk": LABELS}, {"w": WEIGHTS}))
+    assert total.item() == pytest.approx(0.675766, abs=1e-6)
+
+
+def test_weights_by_sum_make_a_weighted_mean() -> None:
+    rows = [math.log1p(math.exp(-z if y else z)) for z, y in zip(LOGITS[:, 0].tolist(), LABELS.tolist(), strict=True)]
+    expected = sum(row * w for row, w in zip(rows, WEIGHTS.tolist(), strict=True)) / 10.0
+    judge = Judge((task(sample_weight="w"),))
+    total, _ = judge.loss({"": LOGITS}, Rows({"clk": LABELS}, {"w": WEIGHTS}))
+    assert total.item() == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("weighting", ["by_sum", "by_nonzero", None])
+@pytest.mark.parametrize("rows", [0, 3])
+def test_nothing_to_learn_from_is_zero_with_a_gradient(weighting: str | None, rows: int) -> None:
+    weighted = {"sample_weight": "w", "weighting": weighting} if weighting else {}
+    logits = torch.zeros(rows if weighting else 0, 1, requires_grad=True)
+    batch = Rows({"clk": torch.zeros(len(logits))}, {"w": torch.zeros(len(logits))})
+    total, _ = Judge((task(**weighted),)).loss({"": logits}, batch)
+    total.backward()
+    assert total.item() == 0.0
+    assert logits.grad is not None
+    assert not logits.grad.any()
+
+
+def two_tasks() -> Judge:
+    losses = [WeightedLoss(loss=SquaredError(), weight=0.5), WeightedLoss(loss=SquaredError(), weight=0.25)]
+    return Judge((task(name="clk", metrics=[AUC()]), task(name="price", label="price", losses=losses, weight=2.0)))
+
+
+BATCH = Rows({"clk": LABELS, "price": torch.ones(8)})
+TWO = {"clk": LOGITS, "price": torch.zeros(8, 1)}
+
+
+def test_parts_carry_their_weights_and_add_up() -> None:
+    total, parts = two_tasks().loss(TWO, BATCH)
+    assert {name: round(value.item(), 6) for name, value in parts.items()} == {
+        "binary_cross_entropy_clk": 0.596579,
+        "squared_error_price": 1.0,
+        "squared_error_price_2": 0.5,
+    }
+    assert total.item() == pytest.approx(0.5965788 + 1.5, abs=1e-6)
+
+
+def test_outputs_end_with_the_tasks_name() -> None:
+    outputs = two_tasks().outputs(TWO)
+    assert list(outputs) == ["logits_clk", "probs_clk", "y_price"]
+    assert list(Judge((task(),)).outputs({"": LOGITS})) == ["logits", "probs"]
+
+
+def test_meters_give_metrics_and_the_mean_of_each_loss_by_rows() -> None:
+    meters = two_tasks().meters()
+    for part in (slice(0, 5), slice(5, 8), slice(8, 8)):
+        batch = Rows({name: values[part] for name, values in BATCH.labels.items()})
+        meters.update({name: values[part] for name, values in TWO.items()}, batch)
+    assert meters.compute() == pytest.approx(
+        {
+            "auc_clk": 0.75,
+            "binary_cross_entropy_clk": 0.5965788,
+            "squared_error_price": 1.0,
+            "squared_error_price_2": 0.5,
+        },
+        abs=1e-6,
+    )
+
+
+def test_merged_ranks_hold_what_one_process_would() -> None:
+    parts = [slice(0, 2), slice(2, 2), slice(2, 8)]
+    ranks = [two_tasks().meters() for _ in parts]
+    sent: list[list[Tensor]] = []
+    for meters, part in zip(ranks, parts, strict=True):
+        batch = Rows({name: values[part] for name, values in BATCH.labels.items()})
+        meters.update({name: values[part] for name, values in TWO.items()}, batch)
+        meters.merge(lambda tensors: sent.append(tensors) or [tensors])
+    for meters in ranks:
+        meters.merge(lambda _: sent)
+    whole = two_tasks().meters()
+    whole.update(TWO, BATCH)
+    for meters in ranks:
+        assert meters.compute() == pytest.approx(whole.compute(), abs=1e-6)
+
+
+def test_two_classes_are_judged_by_the_second_ones_probability() -> None:
+    judge = Judge((task(classes=2, losses=[WeightedLoss(loss=SoftmaxCrossEntropy())], metrics=[AUC()]),))
+    meters = judge.meters()
+    meters.update({"": torch.cat([torch.zeros(8, 1), LOGITS], dim=1)}, Rows({"clk": LABELS.long()}))
+    assert meters.compute()["auc"] == 0.75
+
+
+def test_a_title_given_twice_is_numbered() -> None:
+    judge = Judge((task(metrics=[MeanSquaredError(), MeanSquaredError()]),))
+    assert list(judge.meters().compute()) == ["mean_squared_error", "mean_squared_error_2", "binary_cross_entropy"]
+
+
+def test_a_label_beyond_the_classes_names_its_column() -> None:
+    judge = Judge((task(classes=2, losses=[WeightedLoss(loss=SoftmaxCrossEntropy())]),))
+    with pytest.raises(DataError, match="column clk: label 5 is none of the 2 classes 0 to 1"):
+        judge.loss({"": torch.zeros(2, 2)}, Rows({"clk": torch.tensor([0, 5])}))
