@@ -1,6 +1,6 @@
 """Time of one step of the tables: lookup, backward and update, beside bare FBGEMM. Prints one JSON line.
 
-    OMP_NUM_THREADS=1 python bench/embedding.py --rows 840000 --batch 8192
+OMP_NUM_THREADS=1 python bench/embedding.py --rows 840000 --batch 8192
 """
 
 from __future__ import annotations

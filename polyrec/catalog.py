@@ -66,11 +66,11 @@ class Component(Frozen):
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         if "folder" not in cls.__dict__:
             return handler(schema)
-        return {"anyOf": [_named_schema(cls, name) for name in names(cls)]}
+        return {"anyOf": [_named_schema(cls, name, handler) for name in names(cls)]}
 
 
-def _named_schema(family: type[Component], name: str) -> dict[str, Any]:
-    schema = find(family, name).model_json_schema(ref_template="#/$defs/{model}")
+def _named_schema(family: type[Component], name: str, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+    schema = dict(handler.resolve_ref_schema(handler(find(family, name).__pydantic_core_schema__)))
     schema["properties"] = {"kind": {"const": name}, **schema.get("properties", {})}
     schema["required"] = ["kind", *schema.get("required", [])]
     return schema

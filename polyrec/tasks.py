@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from polyrec.config import Task
-from polyrec.errors import DataError
+from polyrec.errors import ConfigError, DataError
 from polyrec.families import LossConfig, Meter
 from polyrec.metrics._means import Mean
 
@@ -40,6 +40,8 @@ class Judge:
     """The tasks of a run."""
 
     def __init__(self, tasks: tuple[Task, ...]) -> None:
+        for task in tasks:
+            _check(task)
         self.tasks = tasks
 
     def loss(self, logits: Mapping[str, Tensor], batch: Labelled) -> tuple[Tensor, dict[str, Tensor]]:
@@ -106,6 +108,18 @@ class Meters:
         """Metrics by title, then the mean of each loss weighted by the rows of its batches."""
         metrics = {title: meter.compute() for title, (_, meter) in self._metrics.items()}
         return {**metrics, **{_free(name, metrics): mean.compute() for name, mean in self._losses.items()}}
+
+
+def _check(task: Task) -> None:
+    """Judge one made-up row, so that losses and metrics that do not fit the classes are found before training."""
+    logits, label = torch.zeros(1, task.classes), torch.zeros(1)
+    try:
+        for item in task.losses:
+            item.loss(logits, label)
+        for metric in task.metrics:
+            metric.meter().update(_scores(task, logits), label)
+    except ConfigError as error:
+        raise ConfigError(f"task {task.name or task.label}: {error}") from error
 
 
 def _row_losses(loss: LossConfig, task: Task, logits: Tensor, batch: Labelled) -> Tensor:

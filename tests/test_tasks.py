@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from polyrec.config import Task, WeightedLoss
-from polyrec.errors import DataError
+from polyrec.errors import ConfigError, DataError
+from polyrec.families import LossConfig
 from polyrec.losses.binary_cross_entropy import BinaryCrossEntropy
 from polyrec.losses.softmax_cross_entropy import SoftmaxCrossEntropy
 from polyrec.losses.squared_error import SquaredError
@@ -141,3 +142,17 @@ def test_a_label_beyond_the_classes_names_its_column() -> None:
     judge = Judge((task(classes=2, losses=[WeightedLoss(loss=SoftmaxCrossEntropy())]),))
     with pytest.raises(DataError, match="column clk: label 5 is none of the 2 classes 0 to 1"):
         judge.loss({"": torch.zeros(2, 2)}, Rows({"clk": torch.tensor([0, 5])}))
+
+
+@pytest.mark.parametrize(
+    ("classes", "loss", "message"),
+    [
+        (3, BinaryCrossEntropy(), "binary_cross_entropy needs 1 class, not 3; use softmax_cross_entropy"),
+        (2, SquaredError(), "squared_error needs 1 class, not 2"),
+        (1, SoftmaxCrossEntropy(), "softmax_cross_entropy needs 2 classes or more; use binary_cross_entropy"),
+        (3, SoftmaxCrossEntropy(), "auc needs one score per row, not 3; use accuracy or log_loss"),
+    ],
+)
+def test_what_does_not_fit_the_classes_is_found_before_training(classes: int, loss: LossConfig, message: str) -> None:
+    with pytest.raises(ConfigError, match=f"task clk: {message}"):
+        Judge((task(classes=classes, losses=[WeightedLoss(loss=loss)], metrics=[AUC()]),))

@@ -230,7 +230,9 @@ def _single(lists: pa.Array, name: str) -> pa.Array:
     others = pc.not_equal(sizes, 1)
     if pc.any(others).as_py():
         row = int(pc.index(others, True).as_py())
-        raise DataError(f"column {name}: row {row} of the batch has {sizes[row]} values; a label or weight is one number")
+        raise DataError(
+            f"column {name}: row {row} of the batch has {sizes[row]} values; a label or weight is one number"
+        )
     return lists.flatten()
 
 

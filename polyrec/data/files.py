@@ -47,8 +47,12 @@ def _files(pattern: str, suffixes: tuple[str, ...]) -> list[str]:
     if os.path.isdir(pattern):
         return sorted(_below(pattern, suffixes))
     matches = glob.glob(_plain(pattern), recursive=True)
-    files = [match for match in matches if os.path.isfile(match) and not _is_hidden(match)]
-    folders = [match for match in matches if os.path.isdir(match) and not _is_hidden(match)]
+    named = pattern.split("/")
+    matches = [
+        match for match in matches if not any(_is_hidden(part) for part in match.split("/") if part not in named)
+    ]
+    files = [match for match in matches if os.path.isfile(match)]
+    folders = [match for match in matches if os.path.isdir(match)]
     return sorted({*files, *(file for folder in folders for file in _below(folder, suffixes))})
 
 
@@ -66,8 +70,8 @@ def _below(folder: str, suffixes: tuple[str, ...]) -> Iterator[str]:
                 yield os.path.join(root, name)
 
 
-def _is_hidden(path: str) -> bool:
-    return os.path.basename(path.rstrip("/")).startswith((".", "_"))
+def _is_hidden(name: str) -> bool:
+    return name.startswith((".", "_"))
 
 
 def _nothing(pattern: str, suffixes: tuple[str, ...], num_empty: int) -> str:

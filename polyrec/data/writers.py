@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Literal, Protocol, Self
+from typing import Any, Literal, Protocol, Self
 
 import pyarrow as pa
-import pyarrow.compute as pc
+import pyarrow.compute
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from polyrec.errors import DataError
+
+# PyArrow makes its functions when it is imported, where a type checker does not see them.
+compute: Any = pyarrow.compute
 
 LIST_SEPARATOR = "|"
 """Between the values of a list in CSV."""
@@ -97,7 +100,7 @@ class PartWriter:
     def _open(self, schema: pa.Schema) -> None:
         self._file = pa.OSFile(str(self._hidden), "wb")
         if self.path.suffix == ".csv":
-            self._schema = _texts(self.path, schema.empty_table().to_batches()[0]).schema
+            self._schema = _texts(self.path, pa.RecordBatch.from_pylist([], schema)).schema
             self._sink = pa_csv.CSVWriter(self._file, self._schema, write_options=_QUOTED)
         else:
             self._schema = schema
@@ -134,4 +137,4 @@ def _joined(column: pa.Array) -> pa.Array:
     if values.null_count:
         mask = texts.is_null() if texts.null_count else None
         texts = pa.ListArray.from_arrays(texts.offsets, values.fill_null(""), mask=mask)
-    return pc.binary_join(texts, LIST_SEPARATOR)
+    return compute.binary_join(texts, LIST_SEPARATOR)

@@ -123,11 +123,11 @@ def _world(kind: str, form: str | None, seed: int) -> tuple[Kind, str]:
     module = importlib.import_module(f"polyrec.demo.{kind}")
     classes = [getattr(module, name) for name in KINDS[kind]]
     known = [known for found in classes for known in found.forms]
-    form = form or known[0]
-    if form not in known:
-        raise DataError(f"demo data {kind} is not made as {form}; known: {', '.join(known)}")
-    found = next(found for found in classes if form in found.forms)
-    return found(np.random.default_rng((seed, 0))), form
+    chosen: str = form or known[0]
+    if chosen not in known:
+        raise DataError(f"demo data {kind} is not made as {chosen}; known: {', '.join(known)}")
+    found = next(found for found in classes if chosen in found.forms)
+    return found(np.random.default_rng((seed, 0))), chosen
 
 
 def _batches(world: Kind, key: tuple[int, ...], num_rows: int, offset: float, kept: _Kept) -> Iterator[pa.RecordBatch]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from polyrec.demo.kind import Sample, chosen, codes, ints, lists
+from polyrec.demo.kind import Sample, chosen, codes, ints, joined, lists
 from polyrec.demo.truth import Part, zipf
 
 NUM_DAYS = 10
@@ -78,7 +77,7 @@ class Avazu:
         columns = {name: chosen(words, ids[name]) for name, words in self.words.items()}
         columns |= {name: ints(ids[name]) for name in NUMBERS}
         columns["hour"] = ints((FIRST_DAY + days) * 100 + hours)
-        columns["tags"] = pc.binary_join(lists(chosen(self.tags, tags), lengths), "|")
+        columns["tags"] = joined(lists(chosen(self.tags, tags), lengths))
         return Sample({name: columns[name] for name in ORDER}, parts)
 
     def finish(

@@ -78,7 +78,7 @@ class Criteo:
 
 
 class CriteoSlots(Criteo):
-    """The same rows as slot text: counts squeezed to about 0 to 1, ids of all categories in one space below a million."""
+    """The same rows as slot text: counts squeezed to about 0 to 1, ids of all categories in one space."""
 
     forms = ("slots",)
     label = "click"

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
+import pyarrow.compute
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-LIST_SEPARATOR = "|"
+from polyrec.demo.kind import joined
+
+# PyArrow makes its functions when it is imported, where a type checker does not see them.
+compute: Any = pyarrow.compute
 
 
 def write(path: Path, form: str, batches: Iterable[pa.RecordBatch]) -> None:
@@ -21,9 +25,7 @@ def write(path: Path, form: str, batches: Iterable[pa.RecordBatch]) -> None:
     with pa.OSFile(str(path), "wb") as file:
         for batch in batches:
             if form == "csv":
-                pa_csv.write_csv(
-                    _joined(batch), file, pa_csv.WriteOptions(include_header=False, quoting_style="needed")
-                )
+                pa_csv.write_csv(_texts(batch), file, pa_csv.WriteOptions(include_header=False, quoting_style="none"))
             else:
                 _write_lines(file, batch)
 
@@ -37,10 +39,10 @@ def _write_parquet(path: Path, batches: Iterable[pa.RecordBatch]) -> None:
         writer.close()
 
 
-def _joined(batch: pa.RecordBatch) -> pa.RecordBatch:
+def _texts(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Lists as texts, since CSV has none."""
     columns = [
-        pc.binary_join(column.cast(pa.list_(pa.string())), LIST_SEPARATOR) if pa.types.is_list(column.type) else column
+        joined(column.cast(pa.list_(pa.string()))) if pa.types.is_list(column.type) else column
         for column in batch.columns
     ]
     return pa.record_batch(columns, batch.schema.names)
@@ -53,13 +55,10 @@ def _write_lines(file: pa.NativeFile, batch: pa.RecordBatch) -> None:
         blank = " " if number else ""
         widths = range(field.type.list_size) if pa.types.is_fixed_size_list(field.type) else [None]
         for place in widths:
-            values = column if place is None else pc.list_element(column, place)
-            token = pc.binary_join_element_wise(f"{blank}{field.name}:", values.cast(pa.string()), "")
+            values = column if place is None else compute.list_element(column, place)
+            token = compute.binary_join_element_wise(f"{blank}{field.name}:", values.cast(pa.string()), "")
             tokens.append(token.fill_null("") if token.null_count else token)
             blank = " "
-    lines = pc.binary_join_element_wise(*tokens, "\n", "")
-    file.write(lines.buffers()[2][: lines.offset + sum_of(lines)])
-
-
-def sum_of(lines: pa.Array) -> int:
-    return pc.sum(pc.binary_length(lines)).as_py() or 0
+    lines = compute.binary_join_element_wise(*tokens, "\n", "")
+    size = compute.sum(compute.binary_length(lines)).as_py()
+    file.write(lines.buffers()[2][:size])

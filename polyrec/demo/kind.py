@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute
 
 from polyrec.demo.truth import Effects, Parts
+
+# PyArrow makes its functions when it is imported, where a type checker does not see them.
+compute: Any = pyarrow.compute
+
+LIST_SEPARATOR = "|"
+"""Between the values of a list that is written as a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +59,10 @@ def chosen(texts: list[str] | pa.Array, ids: np.ndarray, missing: np.ndarray | N
 def lists(values: pa.Array, lengths: np.ndarray) -> pa.ListArray:
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     return pa.ListArray.from_arrays(pa.array(offsets), values)
+
+
+def joined(texts: pa.ListArray) -> pa.StringArray:
+    return compute.binary_join(texts, LIST_SEPARATOR)
 
 
 def codes(num_ids: int, salt: int) -> pa.Array:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from polyrec.demo.kind import Sample, chosen, ints, lists
+from polyrec.demo.kind import Sample, chosen, ints, joined, lists
 from polyrec.demo.truth import Part, ragged_shares, zipf
 
 NUM_USERS = 20_000
@@ -76,7 +75,7 @@ class MovieLens:
             "age": ints(AGES[self.age[users]]),
             "occupation": ints(self.occupation[users]),
             "movie_id": ints(self.movie_ids[movies]),
-            "genres": pc.binary_join(lists(chosen(GENRES, genres), num_genres), "|"),
+            "genres": joined(lists(chosen(GENRES, genres), num_genres)),
             "year": ints(self.year[movies] + FIRST_YEAR),
             "hist_movie_id": lists(ints(self.movie_ids[watched]), lengths),
             "hist_genre": lists(chosen(GENRES, self.genre[watched]), lengths),
@@ -96,4 +95,4 @@ class MovieLens:
     ) -> dict[str, pa.Array]:
         """`label` says whether the rating is 4 or 5."""
         ratings = np.where(labels > 0, random.integers(4, 6, len(labels)), random.integers(1, 4, len(labels)))
-        return {"user_id": columns.pop("user_id"), **columns, "rating": ints(ratings), "label": ints(labels)}
+        return {**columns, "rating": ints(ratings), "label": ints(labels)}

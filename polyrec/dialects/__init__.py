@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import TypeAdapter
+
 from polyrec import checks
 from polyrec.config import RunConfig, Workflow
 from polyrec.dialects import json, pbtxt, settings, structure, yaml
@@ -149,4 +151,4 @@ def show(loaded: Loaded, origins: bool = False) -> str:
 
 def schema() -> dict[str, Any]:
     """The JSON schema of the typed config's own text form."""
-    return {"anyOf": [RunConfig.model_json_schema(), Workflow.model_json_schema()]}
+    return TypeAdapter(RunConfig | Workflow).json_schema()

@@ -153,7 +153,7 @@ class _Editor:
     def holder(self, place: _Place, name: str) -> Node:
         """The message of a place that has, or is to get, a field."""
         node = place.node
-        if place.inner is not None and not node.peek(name) and (place.inner.peek(name) or not _wraps(node, name)):
+        if place.inner is not None and not node.peek(name):
             node = place.inner
         if node.fields is None:
             raise self.wrong(f"{node.path} is a value and has no {name}")
@@ -344,8 +344,3 @@ def _split(path: str) -> list[str]:
 
 def _messages(node: Node) -> list[Node]:
     return [child for children in (node.fields or {}).values() for child in children if child.fields is not None]
-
-
-def _wraps(node: Node, name: str) -> bool:
-    """Whether a path's next part names the message inside rather than a field of it."""
-    return name in (node.fields or {})

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from polyrec.dialects.node import Node, Scalar, Value
-from polyrec.errors import nearest
+from polyrec.errors import Origin, nearest
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -89,6 +89,16 @@ def require(node: Node, name: str) -> Node | None:
     if found is None and not node.ask(name):
         node.report.problem(node.origin, node.at(name), "is required")
     return found
+
+
+def has_unknown(node: Node) -> bool:
+    """Whether a message has a field that nothing has asked for, which will be a problem of its own."""
+    return any(name not in node.known for name in node.fields or ())
+
+
+def first_unknown(node: Node) -> Origin | None:
+    """Where the first such field stands, for values that would have come from it."""
+    return next((found[0].origin for name, found in (node.fields or {}).items() if name not in node.known), None)
 
 
 def is_known(node: Node, field: str, name: Value[str], names: Iterable[str], what: str) -> bool:

@@ -278,6 +278,8 @@ class Node:
 
     def mark_read(self) -> None:
         """Take the whole of this message as read."""
+        self._asked.update(self.lists)
+        self._asked.update(self.lists)
         for name, nodes in (self.fields or {}).items():
             self._asked.add(name)
             for node in nodes:

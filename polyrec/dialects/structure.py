@@ -197,7 +197,8 @@ def _words(detail: ErrorDetails, owner: type[Frozen] | None, name: str) -> str:
         hint = nearest(given, choices) if isinstance(given, str) else ""
         return f"{given} is not supported{hint}; known: {', '.join(choices) or context.get('expected')}"
     if kind in _WORDS:
-        return _WORDS[kind].format_map(context)
+        whole = {name: int(item) for name, item in context.items() if isinstance(item, float) and item.is_integer()}
+        return _WORDS[kind].format_map({**context, **whole})
     if kind == "value_error":
         return str(context.get("error", detail["msg"]))
     needs = _TYPES.get(kind.split("_")[0])
@@ -246,9 +247,7 @@ def _member(node: Node, family: type[Component], renames: Mapping[str, str], dra
     spellings = {**{old: new for old, new in renames.items() if new in known}, **{name: name for name in known}}
     spelling = node.one_of(spellings)
     if spelling is None:
-        given = [name for name in node.fields or {} if name not in spellings]
-        hint = nearest(given[0], spellings) if given else f"; known: {', '.join(known)}"
-        node.wrong(f"needs one of the known {family.folder}{hint}")
+        # The missing kind is told of when the draft is built, an unknown name with those that nothing read.
         return draft
     child = node.child(spelling)
     if child is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import torch
 from torch import Tensor
@@ -103,7 +104,7 @@ class Assembler:
         if tensor.shape[1] != width * count:  # padded rows
             tensor = tensor.view(batch.size, count, stored_width(width))[..., :width].flatten(1)
         cuts = self._cuts[stack.name]
-        sizes = [(stop - start) * width for start, stop in zip(cuts, cuts[1:], strict=False)]
+        sizes = [(stop - start) * width for start, stop in pairwise(cuts)]
         parts = tensor.split(sizes, dim=1) if len(sizes) > 1 else (tensor,)
         for start, part in zip(cuts, parts, strict=False):
             found.pieces[stack.lookups[start].key] = part

@@ -7,8 +7,8 @@ from fbgemm_gpu.split_table_batched_embeddings_ops_common import PoolingMode
 from torch import Tensor, nn
 from torchrec.sparse.jagged_tensor import KeyedJaggedTensor
 
-from polyrec.embedding.initial import fill
 from polyrec.data.lookups import Stack
+from polyrec.embedding.initial import fill
 from polyrec.embedding.store import Pace, RowStore, by_name, kernel_options, table_batch
 from polyrec.optim.rows import RowRule
 

@@ -59,7 +59,7 @@ class _RowSharder(EmbeddingCollectionSharder):
 
 
 class ShardedTables(nn.Module):
-    """One stack. Whole tables or ranges of rows are given to ranks, never columns: a row and its state stay together."""
+    """One stack. Ranks get whole tables or ranges of rows, never columns: a row and its state stay together."""
 
     def __init__(
         self, stack: Stack, plan: EmbeddingModuleShardingPlan, rule: RowRule | None, pace: Pace, ranks: Ranks
@@ -75,7 +75,7 @@ class ShardedTables(nn.Module):
         self._shards = dict(self._own_shards(pace))
 
     def _own_shards(self, pace: Pace) -> Iterator[tuple[str, tuple[int, Tensor, dict[str, Tensor]]]]:
-        """This rank's part of each table: its first row, weight and states. Puts our store where TorchRec keeps FBGEMM's."""
+        """This rank's part of each table: its first row, weight and states. Puts our store where TorchRec has FBGEMM's."""
         for lookup in self.module._lookups:
             for kernel in lookup._emb_modules:
                 store = RowStore(kernel._emb_module, self._stack.width, self._rule, pace)
@@ -153,9 +153,7 @@ class ShardedTables(nn.Module):
         return sharded
 
 
-def sharded_tables(
-    config: RunConfig, rule: RowRule | None, pace: Pace, ranks: Ranks
-) -> dict[str, ShardedTables]:
+def sharded_tables(config: RunConfig, rule: RowRule | None, pace: Pace, ranks: Ranks) -> dict[str, ShardedTables]:
     """Every stack, placed by one plan. Each rank makes the plan for itself, and from the same facts the same one."""
     found = stacks(config)
     plan = _plan(config, found, ranks)

@@ -113,7 +113,9 @@ class RowStore(nn.Module):
             return {}
         total = sum(self._rows)
         return {
-            name: torch.full((total, self._width) if kept.per == "element" else (total,), kept.start, device=self._device)
+            name: torch.full(
+                (total, self._width) if kept.per == "element" else (total,), kept.start, device=self._device
+            )
             for name, kept in self.rule.states.items()
         }
 

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 
 from polyrec.config import RunConfig
 from polyrec.data.batch import Batch
-from polyrec.embedding.assemble import Assembler, Lookups
 from polyrec.data.lookups import stacks
+from polyrec.embedding.assemble import Assembler, Lookups
 from polyrec.embedding.local import LocalTables
 from polyrec.embedding.store import Pace
 from polyrec.errors import ConfigError

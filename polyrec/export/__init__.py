@@ -120,8 +120,10 @@ def _write(config: RunConfig, recommender: Recommender, rows: pa.RecordBatch, pl
         program = trace(served, groups)
     torch.export.save(program, place / GRAPH)
     tables = {name: weight.contiguous() for name, weight in recommender.embedding.weights().items()}
-    save_file(tables, place / TABLES)
     (place / CONFIG).write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    save_file(tables, place / TABLES)
+    # The library makes its files readable by their owner alone; an export is as open as the rest of its folder.
+    (place / TABLES).chmod((place / CONFIG).stat().st_mode)
     golden = write_golden(rows, outputs)
     (place / GOLDEN).write_bytes(golden)
     return {

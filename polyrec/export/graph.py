@@ -12,7 +12,11 @@ from torch import Tensor, nn
 
 from polyrec.errors import ExportError
 
-SYMBOL = re.compile(r"[su]\d+|\d+|oo|int_oo|Max|Min|FloorDiv|Mod|True|False|[-+*/(), .]")
+# What the size expressions of a graph are made of; torch evaluates them as code, so anything else is refused.
+_SIZE_PART = re.compile(
+    r"Symbol\('[a-z]+\d+'(?:, (?:positive|nonnegative|integer)=(?:True|False))*\)|Integer\(-?\d+\)|-?\d+|[su]\d+"
+    r"|Add|Mul|Pow|Max|Min|Mod|FloorDiv|CeilDiv|Rational|int_oo|oo|[-+*/(), ]"
+)
 
 
 def trace(network: nn.Module, groups: dict[str, Tensor]) -> torch.export.ExportedProgram:
@@ -66,6 +70,6 @@ def _inspect_values(path: Path, value: object) -> None:
     for key, item in value.items():
         if key == "use_pickle" and item:
             raise ExportError(f"{path}: holds pickled data, which is never loaded")
-        if key == "expr_str" and SYMBOL.sub("", str(item)):
+        if key == "expr_str" and _SIZE_PART.sub("", str(item)):
             raise ExportError(f"{path}: {str(item)[:80]!r} is not a size")
         _inspect_values(path, item)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from polyrec.families import LossConfig
+from polyrec.losses._logits import one_logit
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -23,12 +24,12 @@ class BinaryCrossEntropy(LossConfig):
     def __call__(self, logits: Tensor, labels: Tensor) -> Tensor:
         from torch.nn import functional
 
-        logits = logits[:, 0]
-        wanted = labels.to(logits.dtype)
+        flat = one_logit(logits, self.title)
+        wanted = labels.to(flat.dtype)
         if self.label_smoothing:
             wanted = wanted * (1 - self.label_smoothing) + 0.5 * self.label_smoothing
-        return functional.binary_cross_entropy_with_logits(logits, wanted, reduction="none")
+        return functional.binary_cross_entropy_with_logits(flat, wanted, reduction="none")
 
     def outputs(self, logits: Tensor) -> dict[str, Tensor]:
-        flat = logits[:, 0]
+        flat = one_logit(logits, self.title)
         return {"logits": flat, "probs": flat.sigmoid()}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from polyrec.families import LossConfig
+from polyrec.losses._logits import several_logits
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -24,7 +25,8 @@ class SoftmaxCrossEntropy(LossConfig):
         from torch.nn import functional
 
         wanted = labels.long()
-        return functional.cross_entropy(logits, wanted, reduction="none", label_smoothing=self.label_smoothing)
+        classes = several_logits(logits, self.title)
+        return functional.cross_entropy(classes, wanted, reduction="none", label_smoothing=self.label_smoothing)
 
     def outputs(self, logits: Tensor) -> dict[str, Tensor]:
         """With two classes also `probs1`, the probability of the second."""

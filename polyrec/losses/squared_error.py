@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polyrec.families import LossConfig
+from polyrec.losses._logits import one_logit
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -16,7 +17,7 @@ class SquaredError(LossConfig):
         return "squared_error"
 
     def __call__(self, logits: Tensor, labels: Tensor) -> Tensor:
-        return (logits[:, 0] - labels).square()
+        return (one_logit(logits, self.title) - labels).square()
 
     def outputs(self, logits: Tensor) -> dict[str, Tensor]:
-        return {"y": logits[:, 0]}
+        return {"y": one_logit(logits, self.title)}

@@ -46,4 +46,3 @@ class RuleOptimizer(torch.optim.Optimizer):
         state["step"] += 1
         kept = {name: state[name] for name in self._rule.states}
         self._rule.apply(rows, gradient, kept, rate, int(state["step"]))
-

@@ -83,15 +83,15 @@ def _evaluate_one(config: RunConfig, path: Path, ranks: Ranks) -> dict[str, Any]
     embedding = Embedding(config, device=device, process_group=ranks.group)
     recommender = Recommender(config, embedding, device)
     checkpoints.load_weights(recommender.weights(), path)
-    state = checkpoints.read_state(path) if (path / checkpoints.STATE).exists() else {"step": None}
+    state = checkpoints.read_state(path) if (path / checkpoints.STATE).exists() else {"label": None}
     began = time.monotonic()
     metrics = measure(config, recommender, ranks)
     seconds = time.monotonic() - began
     if ranks.is_first:
         log.info("%s: %s", path, shown(metrics))
         with Board(config, "eval") as board:
-            board.metrics(metrics, state["step"] or 0)
-    return {"checkpoint": str(path), "step": state["step"], "metrics": metrics, "seconds": round(seconds, 3)}
+            board.metrics(metrics, state["label"] or 0)
+    return {"checkpoint": str(path), "step": state["label"], "metrics": metrics, "seconds": round(seconds, 3)}
 
 
 def write_result(config: RunConfig, metrics: Mapping[str, float], step: int | None, name: str | None = None) -> Path:

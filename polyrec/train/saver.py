@@ -51,7 +51,7 @@ class Saver:
         # Folders are named by the epoch that the checkpoint belongs to, counted from 0.
         epoch = progress.epoch if progress.position is not None else max(0, progress.epoch - 1)
         path = self.config.in_model_dir(self.saving.folder.format(step=self.label, epoch=epoch))
-        self.state.save(path, self.sample)
+        self.state.save(path, self.sample, self.label)
         self.last_saved, self.last_path = progress.step, path
         self._last_time = time.monotonic()
         return path

@@ -45,7 +45,7 @@ class TrainState:
 
     # -- saving
 
-    def save(self, path: Path, sample: bytes) -> None:
+    def save(self, path: Path, sample: bytes, label: int) -> None:
         """Write a checkpoint that appears under its name only when it is whole; call it on all ranks."""
         place = whole.unfinished(path)
         if self.ranks.is_first:
@@ -53,7 +53,7 @@ class TrainState:
         self.ranks.wait()
         tensors.save(self.recommender.weights(), place / checkpoint.MODEL)
         tensors.save(self._optimizer_tensors(), place / checkpoint.OPTIMIZER)
-        state = self._run_state()
+        state = {"label": label, **self._run_state()}
         if self.ranks.is_first:
             (place / checkpoint.STATE).write_text(json.dumps(state, indent=1) + "\n", encoding="utf-8")
             (place / checkpoint.SAMPLE).write_bytes(sample)

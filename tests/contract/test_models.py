@@ -82,6 +82,18 @@ def test_every_parameter_has_a_gradient(name: str) -> None:
         assert parameter.grad.abs().sum() > 0, parameter_name
 
 
+@pytest.mark.parametrize("rows", [0, 3])
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_to_learn_from_still_gives_gradients(name: str, rows: int) -> None:
+    """Processes average their gradients, so one without rows, or with empty sequences only, must have them all."""
+    model, inputs = built(name)
+    groups = {key: torch.zeros_like(value) for key, value in random_groups(inputs, rows, 1).items()}
+    torch.stack([out.sum() for out in model(groups).values()]).sum().backward()
+    for parameter_name, parameter in model.named_parameters():
+        assert parameter.grad is not None, parameter_name
+        assert parameter.grad.isfinite().all(), parameter_name
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_logits_are_a_column_per_class_of_each_task(name: str) -> None:
     model, inputs = built(name)

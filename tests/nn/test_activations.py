@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from polyrec.nn import Dice, activation
-from polyrec.parts import Activation
+from polyrec.parts import Activation, Norm
 
 
 def sigmoid(x: float) -> float:
@@ -43,3 +43,9 @@ def test_dice_compares_with_its_batch_and_learns_its_low_slope() -> None:
     torch.testing.assert_close(layer(x), x * share)
     torch.nn.init.constant_(layer.alpha, 0.5)
     torch.testing.assert_close(layer(x), x * share + 0.5 * x * (1 - share))
+
+
+def test_dice_takes_its_numbers_from_the_layers_norm() -> None:
+    layer = activation("dice", 1, Norm(kind="batch", momentum=1.0, eps=0.5, is_biased=True))
+    layer(torch.tensor([[1.0], [3.0]]))
+    assert layer.eval()(torch.tensor([[4.0]])).item() == pytest.approx(4 * sigmoid(2 / math.sqrt(1.5)))

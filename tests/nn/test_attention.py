@@ -54,9 +54,11 @@ def test_scoring_all_positions_is_the_same_function() -> None:
     torch.testing.assert_close(layer._all_scores(query, sequence)[used], layer._scores(query, sequence, used)[used])
 
 
-def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("norm", [None, Norm(kind="batch")])
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch, norm: Norm | None) -> None:
     torch.manual_seed(0)
-    layer, inputs = TargetAttention(3, 5, LAYERS), sample(20, 6, 3, 5)
+    layer = TargetAttention(3, 5, LAYERS.model_copy(update={"norm": norm}))
+    inputs = sample(20, 6, 3, 5)
     whole = layer(*inputs)
     monkeypatch.setattr(attention_file, "BLOCK", 7)
     torch.testing.assert_close(layer(*inputs), whole)
@@ -64,7 +66,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_rows_without_positions_give_zero() -> None:
     layer = TargetAttention(2, 2, LAYERS)
-    out = layer(torch.ones(2, 2), torch.zeros(2, 3, 2), torch.tensor([0, 0]))
+    out = layer(torch.ones(2, 2), torch.ones(2, 3, 2), torch.tensor([0, 0]))
     assert out.tolist() == [[0.0, 0.0], [0.0, 0.0]]
     assert layer(torch.ones(0, 2), torch.zeros(0, 3, 2), torch.zeros(0, dtype=torch.long)).shape == (0, 2)
 

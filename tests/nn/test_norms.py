@@ -40,3 +40,12 @@ def test_too_few_rows_leave_the_statistics_as_they_are(rows: int, is_biased: boo
 def test_layer_norm_is_over_the_row() -> None:
     out = norm(Norm(kind="layer", eps=0.0), 2)(torch.tensor([[1.0, 3.0]]))
     torch.testing.assert_close(out, torch.tensor([[-1.0, 1.0]]))
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_too_few_rows_still_give_gradients(rows: int) -> None:
+    layer = BatchNorm(2, Norm(kind="batch", is_biased=True))
+    layer(ROWS[:rows]).sum().backward()
+    for parameter in layer.parameters():
+        assert parameter.grad is not None
+        assert parameter.grad.isfinite().all()

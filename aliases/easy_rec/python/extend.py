@@ -31,7 +31,8 @@ def split(argv: Sequence[str]) -> tuple[list[str], dict[str, str]]:
         path, has_value, value = _cut(word.removeprefix("--"))
         if not has_value and rest:
             value = rest.pop(0)
-        edits[path] = value.strip("\"'")
+        is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+        edits[path] = value[1:-1] if is_quoted else value
     return words, edits
 
 

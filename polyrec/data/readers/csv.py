@@ -111,7 +111,7 @@ class Csv(ReaderConfig):
     ) -> pa.RecordBatch:
         """The wanted columns; a column of `names` that the schema leaves out gets the type that Arrow sees in it."""
         if not lines.strip(b"\r\n"):
-            return pa.schema([schema.field(name) for name in wanted]).empty_table().to_batches()[0]
+            return pa.RecordBatch.from_pylist([], pa.schema([schema.field(name) for name in wanted]))
         separator, quotes = self.separator, self.quotes
         if len(separator.encode()) > 1:
             separator, quotes = _unused(lines), False

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+import pyarrow.compute
 from pydantic import Field, model_validator
 
 from polyrec.catalog import Frozen
@@ -16,6 +16,9 @@ from polyrec.data.readers import Span, check_columns
 from polyrec.data.readers._text import blocks, line_number, piece_of, text_length, text_pieces
 from polyrec.errors import DataError, nearest
 from polyrec.families import ReaderConfig
+
+# PyArrow makes its functions when it is imported, where a type checker does not see them.
+compute: Any = pyarrow.compute
 
 BLANKS = b" \t\r\n"
 COLON = ord(":")
@@ -83,12 +86,12 @@ class Slots(ReaderConfig):
         """A slot missing from the first lines must at least stand somewhere in the file, else it is a wrong name."""
         missing = {name for name in unseen if not _occurs(path, name)}
         if missing:
-            known = sorted(set(pc.unique(tokens.names).cast(pa.string()).to_pylist()))
+            known = sorted(set(compute.unique(tokens.names).cast(pa.string()).to_pylist()))
             hints = [f"no line has the declared slot {name}{nearest(name, known)}" for name in sorted(missing)]
             raise DataError(f"{path}: {'; '.join(hints)}; its slots: {', '.join(known[:40])}")
 
     def _columns(self, place: _Place, tokens: _Tokens, wanted: list[str], sizes: dict[str, int]) -> list[pa.Array]:
-        slots = pc.index_in(tokens.names, pa.array([name.encode() for name in wanted])).fill_null(len(wanted))
+        slots = compute.index_in(tokens.names, pa.array([name.encode() for name in wanted])).fill_null(len(wanted))
         kinds = slots.to_numpy().astype(np.uint16)
         # A stable sort puts the tokens of each slot together and leaves them in the order of their rows.
         order = np.argsort(kinds, kind="stable")
@@ -161,7 +164,7 @@ def _tokens(path: str, at: int, block: bytes) -> _Tokens:
 
 
 def _between(data: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> pa.Array:
-    """The text itself as an array of strings: at 2 * i what lies from start to stop i, then what comes up to the next."""
+    """The text itself as an array: at 2 * i what lies from start to stop i, then what comes up to the next start."""
     if not len(starts):
         return pa.array([], pa.binary())
     offsets = np.empty(2 * len(starts), np.int32)
@@ -170,7 +173,7 @@ def _between(data: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> pa.Arra
 
 
 def _present(tokens: _Tokens, wanted: Sequence[str]) -> set[str]:
-    found = pc.is_in(pa.array([name.encode() for name in wanted]), pc.unique(tokens.names))
+    found = compute.is_in(pa.array([name.encode() for name in wanted]), compute.unique(tokens.names))
     return {name for name, is_there in zip(wanted, found.to_pylist(), strict=True) if is_there}
 
 

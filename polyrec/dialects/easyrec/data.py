@@ -29,7 +29,7 @@ PATHS = {
 class DataSection:
     """What the rest of the config needs to know of the data."""
 
-    draft: dict[str, Any]
+    draft: Any
     is_parquet: bool
     fields: dict[str, str]
     """Type of each input field."""
@@ -39,13 +39,13 @@ class DataSection:
     epochs: Value[Any]
 
 
-def read_data(root: Node) -> DataSection | None:
+def read_data(root: Node) -> DataSection:
     node = root.child("data_config")
     paths = {part: _paths(root, names) for part, names in PATHS.items()}
     if node is None:
         if not root.ask("data_config"):
             root.report.problem(root.origin, "data_config", "is required")
-        return None
+        return DataSection(Value(None, root.origin), False, {}, [], None, 1, Value(1, root.origin))
     UNUSED.settle(node)
     kind = node.choice("input_type", INPUTS, numbers=INPUT_NUMBERS)
     columns = _columns(node)

@@ -163,17 +163,17 @@ def _raw(node: Node, name: Value[str], column: Value[str]) -> Feature:
             node.report.problem(size.origin, node.at("raw_input_dim"), "boundaries need a single number per row")
         if is_scaled:
             # Boundaries are of scaled numbers upstream; scaling them back spares the numbers.
-            width = high.value - low.value
-            boundaries = [mapped(value, lambda place: place * width + low.value) for value in boundaries]
+            scale = high.value - low.value
+            boundaries = [mapped(value, lambda place: place * scale + low.value) for value in boundaries]
         rows = Value(len(boundaries) + 1, boundaries[0].origin)
         draft = {"kind": "bucketized", "name": name, "column": column, "boundaries": boundaries, "default": 0.0}
         return Feature(name, draft, 0, rows, **_embedding(node))
     for buckets in node.ask("num_buckets"):
         if buckets.scalar != 0:
             buckets.wrong("equal buckets of numbers are not available yet; write boundaries")
-    for width in node.ask("embedding_dim"):
-        if width.scalar != 0:
-            width.wrong("embedding of numbers is not available yet; give boundaries, or leave embedding_dim out")
+    for embedding in node.ask("embedding_dim"):
+        if embedding.scalar != 0:
+            embedding.wrong("embedding of numbers is not available yet; give boundaries, or leave embedding_dim out")
     node.ignore({field: "only ids have a table" for field in ("embedding_name", "combiner")})
     node.ignore({"initializer": "only ids have a table"})
     draft = {

@@ -50,6 +50,11 @@ def read_groups(model: Node, features: Mapping[str, Feature], wide_width: Value[
         names = node.texts("feature_names")
         if not node.ask("feature_names"):
             node.report.problem(node.origin, node.at("feature_names"), "is required")
+        if node.has("wide_deep") and node.ask("wide_deep")[-1].scalar not in (*GROUP_TYPES, *GROUP_NUMBERS):
+            # The problem is told already; the name says what was meant.
+            group.kind = "WIDE" if group.name.value == "wide" else "DEEP"
+        if group.kind == "WIDE" and wide_width is None:
+            node.report.problem(group.name.origin, node.at("wide_deep"), "only DeepFM takes a WIDE group")
         for name in names:
             if is_known(node, "feature_names", name, features, "feature"):
                 _add(groups, group, name, features[name.value], (shared, wide_width))
@@ -68,9 +73,8 @@ def _add(
     report, path = group.node.report, group.node.at("feature_names")
     draft: dict[str, Any] = {"feature": name, "table": None, "pooling": "sum"}
     width = Value(feature.width, name.origin)
-    if group.kind == "WIDE" and (feature.rows is None or wide_width is None):
-        lack = "holds numbers; give it boundaries" if wide_width else "is in a WIDE group, which only DeepFM can use"
-        return report.problem(name.origin, path, f"{name.value} {lack}")
+    if group.kind == "WIDE" and feature.rows is None:
+        return report.problem(name.origin, path, f"{name.value} holds numbers; give it boundaries")
     if feature.rows is not None and feature.embedding_dim is not None:
         width = wide_width if group.kind == "WIDE" and wide_width is not None else feature.embedding_dim
         if width.value == 0:

@@ -50,22 +50,65 @@ IGNORED = {
     "export_config.early_stop_params": "only enable_early_stop would use it",
 }
 
-_PATHS = "kafka datahub hive binary".split()
-_MESSAGES = (
-    "model_params dummy wide_and_deep fm dcn autoint dlrm cmbf uniter multi_tower_recall dssm mind dropoutnet "
-    "metric_learning pdn dssm_senet dat mmoe esmm dbmtl simple_multi_task ple rocket_launching"
-).split()
-_SAMPLERS = (
-    "negative_sampler negative_sampler_v2 hard_negative_sampler hard_negative_sampler_v2 negative_sampler_in_memory"
-).split()
-_SCHEDULES = "manual_step cosine_decay poly_decay transformer".split()
-_LOSS_PARTS = (
-    "f1_reweighted_loss softmax_loss circle_loss multi_simi_loss binary_focal_loss pairwise_loss pairwise_focal_loss "
-    "pairwise_logistic_loss jrc_loss pairwise_hinge_loss listwise_rank_loss listwise_distill_loss ziln_loss"
-).split()
-_METRICS = (
-    "recall_at_topk max_f1 root_mean_squared_error gauc session_auc recall precision precision_at_topk"
-).split()
+_PATHS = ["kafka", "datahub", "hive", "binary"]
+_MESSAGES = [
+    "model_params",
+    "dummy",
+    "wide_and_deep",
+    "fm",
+    "dcn",
+    "autoint",
+    "dlrm",
+    "cmbf",
+    "uniter",
+    "multi_tower_recall",
+    "dssm",
+    "mind",
+    "dropoutnet",
+    "metric_learning",
+    "pdn",
+    "dssm_senet",
+    "dat",
+    "mmoe",
+    "esmm",
+    "dbmtl",
+    "simple_multi_task",
+    "ple",
+    "rocket_launching",
+]
+_SAMPLERS = [
+    "negative_sampler",
+    "negative_sampler_v2",
+    "hard_negative_sampler",
+    "hard_negative_sampler_v2",
+    "negative_sampler_in_memory",
+]
+_SCHEDULES = ["manual_step", "cosine_decay", "poly_decay", "transformer"]
+_LOSS_PARTS = [
+    "f1_reweighted_loss",
+    "softmax_loss",
+    "circle_loss",
+    "multi_simi_loss",
+    "binary_focal_loss",
+    "pairwise_loss",
+    "pairwise_focal_loss",
+    "pairwise_logistic_loss",
+    "jrc_loss",
+    "pairwise_hinge_loss",
+    "listwise_rank_loss",
+    "listwise_distill_loss",
+    "ziln_loss",
+]
+_METRICS = [
+    "recall_at_topk",
+    "max_f1",
+    "root_mean_squared_error",
+    "gauc",
+    "session_auc",
+    "recall",
+    "precision",
+    "precision_at_topk",
+]
 
 REFUSED = {
     **{
@@ -90,7 +133,7 @@ REFUSED = {
     "optimizer_config.rms_prop_optimizer": Refusal("rms_prop " + _LATER + "; use adam_optimizer"),
     "optimizer_config.momentumw_optimizer": Refusal("momentumw " + _LATER + "; use momentum_optimizer"),
     "optimizer_config.adamw_optimizer": Refusal(
-        "EasyRec's adamw takes weight_decay off without the learning rate, which is not available yet; use adam_optimizer"
+        "its weight_decay is not scaled by the learning rate, which is not available yet; use adam_optimizer"
     ),
     "optimizer_config.adam_asyncw_optimizer": Refusal("adam_asyncw " + _LATER + "; use lazy_adam_optimizer"),
     "optimizer_config.ftrl_optimizer": Refusal("ftrl " + _LATER + "; use adagrad_optimizer"),
@@ -118,11 +161,15 @@ REFUSED = {
     "input_fields.input_dim": Refusal("fields of several numbers are not available yet", (1,)),
     "input_fields.input_shape": Refusal("fields of several numbers are not available yet", (1,)),
     "input_fields.user_define_fn": Refusal("functions from files are not run; compute the column beforehand", ("",)),
-    "input_fields.user_define_fn_path": Refusal("functions from files are not run; compute the column beforehand", ("",)),
+    "input_fields.user_define_fn_path": Refusal(
+        "functions from files are not run; compute the column beforehand", ("",)
+    ),
     "input_fields.user_define_fn_res_type": Refusal("functions from files are not run; compute the column beforehand"),
     "input_fields.ignore_val": Refusal("a value that stands for none " + _LATER + "; leave the field empty", ("",)),
     f"{_FEATURE}.shared_names": Refusal("clones of a feature are not available yet; write each out"),
-    f"{_FEATURE}.vocab_file": Refusal("words in a file are not available yet; use vocab_list or hash_bucket_size", ("",)),
+    f"{_FEATURE}.vocab_file": Refusal(
+        "words in a file are not available yet; use vocab_list or hash_bucket_size", ("",)
+    ),
     f"{_FEATURE}.normalizer_fn": Refusal("functions are not run; use min_val and max_val", ("",)),
     f"{_FEATURE}.precision": Refusal("rounding of numbers " + _LATER, (-1,)),
     f"{_FEATURE}.ev_params": Refusal("tables that grow are not available yet; use hash_bucket_size"),
@@ -137,9 +184,7 @@ REFUSED = {
     f"{_FEATURE}.combo_input_seps": Refusal("ComboFeature " + _LATER),
     "feature_groups.sequence_features": Refusal("sequences are not available yet"),
     "feature_groups.negative_sampler": Refusal("negative sampling " + _LATER, (False,)),
-    **{
-        f"model_config.{name}": Refusal(f"{name} {_LATER}; available: deepfm, multi_tower") for name in _MESSAGES
-    },
+    **{f"model_config.{name}": Refusal(f"{name} {_LATER}; available: deepfm, multi_tower") for name in _MESSAGES},
     "model_config.seq_att_groups": Refusal("sequences are not available yet"),
     "model_config.ev_params": Refusal("tables that grow are not available yet; use hash_bucket_size"),
     "model_config.kd": Refusal("distillation " + _LATER),

@@ -12,7 +12,7 @@ from polyrec.dialects.easyrec.groups import Group, Groups, read_groups
 from polyrec.dialects.easyrec.ignored import UNUSED
 from polyrec.dialects.fields import is_known
 from polyrec.dialects.node import Node, Value
-from polyrec.errors import nearest
+from polyrec.errors import Origin, nearest
 
 KERNEL = {"kind": "glorot_uniform"}
 NORM = {"kind": "batch", "momentum": 0.01, "eps": 1e-3, "is_biased": True}
@@ -32,11 +32,36 @@ ACTIVATIONS = {
 }
 DOTTED = {f"tf.nn.{name}": ours for name, ours in ACTIVATIONS.items() if name not in ("linear", "dice", "gelu")}
 
-MODEL_CLASSES = (
-    "DeepFM MultiTower WideAndDeep FM DCN AutoInt DLRM CMBF Uniter MultiTowerDIN MultiTowerBST MultiTowerRecall DSSM "
-    "DSSM_SENet DAT MIND DropoutNet CoMetricLearningI2I PDN MMoE ESMM DBMTL SimpleMultiTask PLE RocketLaunching RankModel "
-    "MultiTaskModel MatchModel"
-).split()
+MODEL_CLASSES = [
+    "DeepFM",
+    "MultiTower",
+    "WideAndDeep",
+    "FM",
+    "DCN",
+    "AutoInt",
+    "DLRM",
+    "CMBF",
+    "Uniter",
+    "MultiTowerDIN",
+    "MultiTowerBST",
+    "MultiTowerRecall",
+    "DSSM",
+    "DSSM_SENet",
+    "DAT",
+    "MIND",
+    "DropoutNet",
+    "CoMetricLearningI2I",
+    "PDN",
+    "MMoE",
+    "ESMM",
+    "DBMTL",
+    "SimpleMultiTask",
+    "PLE",
+    "RocketLaunching",
+    "RankModel",
+    "MultiTaskModel",
+    "MatchModel",
+]
 LOSS_TYPES = {"CLASSIFICATION": "CLASSIFICATION", "L2_LOSS": "L2_LOSS"}
 LOSS_NUMBERS = {0: "CLASSIFICATION", 1: "L2_LOSS"}
 METRICS = ("auc", "mean_absolute_error", "mean_squared_error", "accuracy")
@@ -62,16 +87,26 @@ def read_model(root: Node, features: Mapping[str, Feature], data: DataSection) -
     message, read = _model_message(node, name)
     UNUSED.settle(node)
     wide = message.integer("wide_output_dim", 1) if message is not None and name == "DeepFM" else None
+    if message is None:
+        # The problem of the model is told; its wide groups are none of their own.
+        wide = Value(1, node.origin)
     groups = read_groups(node, features, wide)
     draft: dict[str, Any] = {"tables": list(groups.tables.values()), "groups": groups.drafts()}
     penalty: Value[float] | float = 0.0
     classes = node.integer("num_class", 1)
+    draft["model"] = {"kind": Value(None, _place_of_model(node))}
     if message is not None and read is not None:
         UNUSED.settle(message)
         draft["model"] = read(message, groups, classes)
         penalty = _kernel_penalty(message)
     draft["tasks"] = [_task(node, data, metrics, classes)]
     return ModelSection(draft, node.number("embedding_regularization", 0.0), penalty)
+
+
+def _place_of_model(node: Node) -> Origin:
+    """Where the problem of a model that cannot be read was told."""
+    given = node.ask("model_class")
+    return given[-1].origin if given and given[-1].scalar not in MODELS else node.origin
 
 
 def _model_class(node: Node) -> str:
@@ -122,6 +157,7 @@ def dnn(node: Node | None) -> dict[str, Any] | None:
     hidden, dropout = node.integers("hidden_units"), node.numbers("dropout_ratio")
     if not node.ask("hidden_units"):
         node.report.problem(node.origin, node.at("hidden_units"), "is required")
+    hidden = hidden or [Value(1, node.origin)]
     for width in hidden:
         if width.value <= 0:
             node.report.problem(width.origin, node.at("hidden_units"), "needs more than 0")
@@ -165,8 +201,8 @@ def _deepfm(node: Node, groups: Groups, classes: Value[int]) -> dict[str, Any]:
         is_known(group.node, "group_name", group.name, known, "group of DeepFM")
     for name, kind in (("wide", "WIDE"), ("deep", "DEEP"), ("fm", "DEEP")):
         if name not in named:
-            if name != "fm" and all(given in known for given in named):
-                node.report.problem(node.origin, node.path, f"needs a feature group called {name}")
+            if name == "wide" and all(given in known for given in named):
+                node.report.problem(node.origin, node.path, "needs a feature group called wide")
         elif named[name].kind != kind:
             path = named[name].node.at("wide_deep")
             node.report.problem(named[name].name.origin, path, f"the group {name} of DeepFM must be {kind}")
@@ -181,7 +217,7 @@ def _deepfm(node: Node, groups: Groups, classes: Value[int]) -> dict[str, Any]:
         node.report.problem(classes.origin, node.at("final_dnn"), "is required for several classes")
     return {
         "kind": "deepfm",
-        "wide": "wide",
+        "wide": "wide" if "wide" in named else None,
         "deep": "deep",
         "fm": pairs,
         "mlp": _required_dnn(node, "dnn"),
@@ -196,8 +232,8 @@ def _check_widths(group: Group | None) -> None:
     for feature, width in members[1:]:
         if group is not None and width != members[0][1]:
             message = (
-                f"DeepFM multiplies features in pairs, so they must be equally wide, but {feature.name.value} is {width} "
-                f"wide and {members[0][0].name.value} {members[0][1]}; name a group fm of those that are"
+                f"DeepFM multiplies features in pairs, so they must be equally wide, but {feature.name.value} is "
+                f"{width} wide and {members[0][0].name.value} {members[0][1]}; name a group fm of those that are"
             )
             return group.node.report.problem(group.name.origin, group.node.at("feature_names"), message)
     return None
@@ -209,8 +245,9 @@ def _multi_tower(node: Node, groups: Groups, classes: Value[int]) -> dict[str, A
         UNUSED.settle(tower)
         name = tower.text("input")
         draft = {"group": name, "mlp": _required_dnn(tower, "dnn"), "input_norm": NORM}
-        if tower.has("input") and is_known(tower, "input", name, groups.by_name, "feature group"):
-            towers.append(draft)
+        if tower.has("input"):
+            is_known(tower, "input", name, groups.by_name, "feature group")
+        towers.append(draft)
     if not node.ask("towers"):
         node.report.problem(node.origin, node.at("towers"), "is required")
     return {
@@ -239,8 +276,8 @@ def _task(node: Node, data: DataSection, metrics: list[dict[str, Any]], classes:
     if label.value:
         is_known(node, "label_name", label, [name.value for name in data.labels], "label field")
         draft["label"] = label
-    elif data.labels:
-        draft["label"] = data.labels[0]
+    else:
+        draft["label"] = data.labels[0] if data.labels else Value("unknown", node.origin)
     return draft
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from polyrec.dialects.easyrec.ignored import UNUSED
-from polyrec.dialects.fields import require
+from polyrec.dialects.fields import has_unknown, require
 from polyrec.dialects.node import Node, Value
 
 RATE = 0.002
@@ -52,7 +52,7 @@ def read_optim(train: Node) -> dict[str, Any]:
         nodes[2].wrong("give one for all weights, or two: for tables and for all others")
     found = [_learning(node) for node in nodes]
     if not found:
-        return {}
+        return {"tables": Value(None, train.origin), "dense": Value(None, train.origin)}
     return {"tables": found[0], "dense": found[1 if len(found) > 1 else 0]}
 
 
@@ -61,9 +61,10 @@ def _learning(node: Node) -> dict[str, Any]:
     UNUSED.settle(node)
     message = node.child(kind) if kind else None
     if message is None or kind is None:
-        if not any(name.endswith("_optimizer") for name in node.fields or ()):
+        if not has_unknown(node) and not any(node.ask(name) for name in UNUSED.names("optimizer_config")):
             node.wrong(f"needs an optimizer: one of {', '.join(OPTIMIZERS)}")
-        return {"schedule": {"kind": "constant"}, "clip_gradient": None}
+        stand_in = Value({"kind": "adagrad", "lr": 1.0, "initial_accumulator": 0.0, "eps": 1.0}, node.origin)
+        return {"optimizer": stand_in, "schedule": {"kind": "constant"}, "clip_gradient": None}
     rate, schedule = _schedule(message)
     return {"optimizer": {**OPTIMIZERS[kind](message), "lr": rate}, "schedule": schedule, "clip_gradient": None}
 
@@ -77,7 +78,7 @@ def _schedule(optimizer: Node) -> tuple[Value[float], dict[str, Any]]:
     UNUSED.settle(node)
     message = node.child(kind) if kind else None
     if message is None:
-        if not any(name.endswith("_learning_rate") for name in node.fields or ()):
+        if not has_unknown(node) and not any(node.ask(name) for name in UNUSED.names("learning_rate")):
             node.wrong(f"needs one of {', '.join(known)}")
         return Value(RATE, node.origin), {"kind": "constant"}
     if kind == "constant_learning_rate":

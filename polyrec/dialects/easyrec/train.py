@@ -7,30 +7,34 @@ from typing import Any
 from polyrec.dialects.easyrec.data import DataSection
 from polyrec.dialects.easyrec.ignored import UNUSED
 from polyrec.dialects.easyrec.model import ModelSection
-from polyrec.dialects.fields import mapped, positive, text_or_none
+from polyrec.dialects.fields import has_unknown, mapped, positive, text_or_none
 from polyrec.dialects.node import Node
 
 STRATEGIES = {
     name: name
-    for name in (
-        "NoStrategy PSStrategy MirroredStrategy CollectiveAllReduceStrategy ExascaleStrategy MultiWorkerMirroredStrategy "
-        "HorovodStrategy SokStrategy EmbeddingParallelStrategy"
-    ).split()
+    for name in [
+        "NoStrategy",
+        "PSStrategy",
+        "MirroredStrategy",
+        "CollectiveAllReduceStrategy",
+        "ExascaleStrategy",
+        "MultiWorkerMirroredStrategy",
+        "HorovodStrategy",
+        "SokStrategy",
+        "EmbeddingParallelStrategy",
+    ]
 }
 STRATEGY_NUMBERS = dict(enumerate(STRATEGIES))
 
 
-def read_train(node: Node, data: DataSection | None, model: ModelSection | None) -> dict[str, Any]:
+def read_train(node: Node, data: DataSection, model: ModelSection | None) -> dict[str, Any]:
     node.flag("sync_replicas", True)
     node.choice("train_distribute", STRATEGIES, "NoStrategy", STRATEGY_NUMBERS)
     UNUSED.settle(node)
     steps = positive(node, "num_steps", None)
-    epochs = data.epochs if data else None
-    if data is not None and not steps.value and not data.epochs.value:
-        node.report.problem(node.origin, node.path, "needs num_steps, or num_epochs in data_config")
-    return {
+    draft = {
         "steps": steps,
-        "epochs": epochs,
+        "epochs": data.epochs,
         "log_every": node.integer("log_step_count_steps", 10),
         "saving": _saving(node),
         "evaluate_after_save": True,
@@ -42,6 +46,11 @@ def read_train(node: Node, data: DataSection | None, model: ModelSection | None)
         "output_penalty": model.output_penalty if model else 0.0,
         "kernel_penalty": model.kernel_penalty if model else 0.0,
     }
+    if not steps.value and not data.epochs.value:
+        draft["steps"] = 1
+        if not has_unknown(node):
+            node.wrong("needs num_steps, or num_epochs in data_config")
+    return draft
 
 
 def _saving(node: Node) -> dict[str, Any]:
@@ -62,13 +71,13 @@ def _saving(node: Node) -> dict[str, Any]:
     }
 
 
-def read_evaluate(root: Node, data: DataSection | None) -> dict[str, Any]:
+def read_evaluate(root: Node, data: DataSection) -> dict[str, Any]:
     files = {"history": "train_eval_result.txt", "result": "eval_result.txt", "result_form": "document"}
     node = root.child("eval_config")
     if node is None:
         return {"steps": None, "log_every": 10, **files}
     UNUSED.settle(node)
-    batch_size = max(data.batch_size, 1) if data else 1
+    batch_size = max(data.batch_size, 1)
     # Upstream rounds up to whole batches.
     steps = mapped(node.integer("num_examples", 0), lambda rows: -(-rows // batch_size) or None)
     return {"steps": steps, "log_every": 10, **files}

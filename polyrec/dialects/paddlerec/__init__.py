@@ -189,7 +189,7 @@ def _train(runner: Runner) -> dict[str, Any]:
     if path and every.value <= 0:
         note(runner.node, "save_checkpoint_interval is not above 0: only the last epoch is saved")
     return {
-        "epochs": runner.epochs,
+        "epochs": runner.epochs or 1,
         "log_every": runner.print_interval,
         "saving": {
             "every_epochs": every if path and every.value > 0 else None,

@@ -72,7 +72,9 @@ def _words(node: Node, name: str) -> list[Value[str]]:
 def _dense(node: Node, word: Value[str]) -> tuple[Value[str], Value[int]]:
     match = re.fullmatch(r"([^:\s]+):(\d+|\[\d+(?:,\d+)*\])", word.value)
     if match is None:
-        node.ask("dense_slots")[-1].wrong(f'{word.value}: needs name:width, such as "dense_var:13"')
+        parts = re.fullmatch(r"(\w+)\W+(\d+)", word.value)
+        hint = f"; did you mean {parts[1]}:{parts[2]}?" if parts else ', such as "dense_var:13"'
+        node.ask("dense_slots")[-1].wrong(f"{word.value}: needs name:width{hint}")
         return word, Value(1, word.origin)
     width = math.prod(int(number) for number in re.findall(r"\d+", match[2]))
     return Value(match[1], word.origin), Value(width, word.origin)

@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from polyrec.dialects.fields import require
-from polyrec.dialects.node import Node
-from polyrec.dialects.torcheasyrec.data import read_data
+from polyrec.dialects.node import Node, Value
+from polyrec.dialects.torcheasyrec.data import MODE_NUMBERS, read_data
 from polyrec.dialects.torcheasyrec.features import read_features
+from polyrec.dialects.torcheasyrec.groups import GROUP_NUMBERS
 from polyrec.dialects.torcheasyrec.model import read_model
 from polyrec.dialects.torcheasyrec.optim import read_optim
 from polyrec.dialects.torcheasyrec.train import read_evaluate, read_export, read_train
+
+ENUMS = {"fg_mode": MODE_NUMBERS, "group_type": GROUP_NUMBERS}
+"""Numbers of enum words, for conditions of edits."""
 
 
 def read(node: Node) -> dict[str, Any]:
@@ -18,14 +22,14 @@ def read(node: Node) -> dict[str, Any]:
     if node.has("model_dir"):
         draft["model_dir"] = node.text("model_dir")
     train = require(node, "train_config")
-    if train is not None:
-        draft["optim"] = read_optim(train)
-        draft["train"] = read_train(train)
+    missing = Value(None, node.origin)
+    draft["optim"] = missing if train is None else read_optim(train)
+    draft["train"] = missing if train is None else read_train(train)
     draft["evaluate"], draft["export"] = read_evaluate(node), read_export(node)
     data = read_data(node)
-    if data is not None:
-        draft["data"] = data.draft
-        features = read_features(node, data)
-        draft["features"] = [feature.draft for feature in features.values()]
-        draft.update(read_model(node, features, data))
+    features = read_features(node, data)
+    draft["data"] = data.draft
+    draft["features"] = [feature.draft for feature in features.values()] or missing
+    draft["groups"] = draft["model"] = draft["tasks"] = missing
+    draft.update(read_model(node, features, data))
     return draft

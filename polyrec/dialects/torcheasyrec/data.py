@@ -24,7 +24,7 @@ TYPE_ALIASES = {**TYPES, "INT": "int", "BIGINT": "int"}
 class DataSection:
     """What the rest of the config needs to know of the data."""
 
-    draft: dict[str, Any]
+    draft: Any
     mode: Mode
     value_separator: str
     """Between the values of an encoded text."""
@@ -32,13 +32,13 @@ class DataSection:
     weights: list[Value[str]]
 
 
-def read_data(root: Node) -> DataSection | None:
+def read_data(root: Node) -> DataSection:
     node = root.child("data_config")
     paths = {"train": root.text("train_input_path", ""), "evaluate": root.text("eval_input_path", "")}
     if node is None:
         if not root.ask("data_config"):
             root.report.problem(root.origin, "data_config", "is required")
-        return None
+        return DataSection(Value(None, root.origin), "raw", "", [], [])
     UNUSED.settle(node)
     kind = node.choice("dataset_type", READERS)
     columns = _columns(node)
@@ -61,6 +61,8 @@ def read_data(root: Node) -> DataSection | None:
         "file_order": mapped(shuffle, lambda on: "shuffled" if on and kind.value == "csv" else "kept"),
     }
     labels, weights = node.texts("label_fields"), node.texts("sample_weight_fields")
+    if not node.ask("label_fields"):
+        node.report.problem(node.origin, node.at("label_fields"), "is required")
     if kind.value == "csv" and columns and not header.value:
         names = [column["name"].value for column in columns]
         labels = [label for label in labels if is_known(node, "label_fields", label, names, "input field")]
@@ -69,12 +71,14 @@ def read_data(root: Node) -> DataSection | None:
 
 
 def _mode(node: Node) -> Mode:
-    threads = node.ask("fg_threads")
     encoded = node.flag("fg_encoded", True)
-    mode = node.choice("fg_mode", MODES, MODES["FG_NONE"], MODE_NUMBERS)
-    if node.has("fg_mode") or encoded.value:
+    mode: Value[Mode] = node.choice("fg_mode", MODES, MODES["FG_NONE"], MODE_NUMBERS)
+    if node.has("fg_mode"):
         return mode.value
-    return MODES["FG_NORMAL" if threads and threads[-1].scalar == 0 else "FG_DAG"]
+    if encoded.value:
+        return "encoded"
+    # Whether features are made one by one or together changes nothing here.
+    return "raw"
 
 
 def _columns(node: Node) -> list[dict[str, Any]]:

@@ -34,6 +34,8 @@ class Group:
     name: Value[str]
     kind: str
     node: Node
+    is_whole: bool = True
+    """Whether all its features are known."""
     members: list[Member] = field(default_factory=list)
     inputs: list[dict[str, Any]] = field(default_factory=list)
 
@@ -48,7 +50,8 @@ class Tables:
     drafts: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def add(self, node: Node, name: str, feature: Feature, width: Value[int], init: dict[str, Any] | None) -> str:
-        assert feature.rows is not None and feature.trainable is not None
+        assert feature.rows is not None
+        assert feature.trainable is not None
         draft = {
             "name": name,
             "rows": feature.rows,
@@ -79,13 +82,23 @@ def read_groups(model: Node, features: Mapping[str, Feature], wide: Wide | None)
     seen: dict[str, Value[str]] = {}
     for node in model.children("feature_groups"):
         UNUSED.settle(node)
-        group = Group(node.text("group_name"), node.choice("group_type", GROUP_TYPES, numbers=GROUP_NUMBERS).value, node)
+        group = Group(
+            node.text("group_name"), node.choice("group_type", GROUP_TYPES, numbers=GROUP_NUMBERS).value, node
+        )
         suffix = text_or_none(node, "embedding_name_suffix")
         names = node.texts("feature_names")
         if not node.ask("feature_names"):
             node.report.problem(node.origin, node.at("feature_names"), "is required")
+        if node.has("group_type") and node.ask("group_type")[-1].scalar not in (*GROUP_TYPES, *GROUP_NUMBERS):
+            # The problem is told already; what the features are says what was meant.
+            sequences = [name.value in features and features[name.value].is_sequence for name in names]
+            group.kind = "SEQUENCE" if any(sequences) else "DEEP"
+        if group.kind == "WIDE" and wide is None:
+            node.report.problem(group.name.origin, node.at("group_type"), "only deepfm takes a WIDE group")
         for name in names:
-            if is_known(node, "feature_names", name, features, "feature"):
+            if not is_known(node, "feature_names", name, features, "feature"):
+                group.is_whole = False
+            else:
                 _add(group, name, features[name.value], tables, (suffix, wide))
         if unique(node, "group_name", group.name, seen):
             groups[group.name.value] = group
@@ -102,10 +115,11 @@ def _add(
     report, path = group.node.report, group.node.at("feature_names")
     if feature.is_sequence and group.kind != "SEQUENCE":
         message = f"{name.value} is a sequence; put it into a group of group_type SEQUENCE"
-        return report.problem(name.origin, path, message)
-    if group.kind == "WIDE" and (feature.table is None or wide is None):
-        lack = "holds numbers; give it boundaries" if wide else "is in a WIDE group, which only deepfm can use"
-        return report.problem(name.origin, path, f"{name.value} {lack}")
+        report.problem(name.origin, path, message)
+        return
+    if group.kind == "WIDE" and feature.table is None:
+        report.problem(name.origin, path, f"{name.value} holds numbers; give it boundaries")
+        return
     width = Value(feature.width, name.origin)
     draft: dict[str, Any] = {"feature": name, "table": None, "pooling": "sum"}
     if feature.table is not None and feature.embedding_dim is not None:

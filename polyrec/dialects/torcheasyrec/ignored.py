@@ -34,15 +34,45 @@ IGNORED = {
     "auc.thresholds": "this AUC is exact, not binned",
 }
 
-_MODELS = (
-    "dlrm mask_net wide_and_deep dcn_v1 dcn_v2 xdeepfm wukong simple_multi_task mmoe dbmtl ple dc2vr dlrm_hstu pepnet "
-    "ultra_hstu dssm dssm_v2 dat hstu_match mind tdm rocket_launching sid_rqvae sid_rqkmeans"
-).split()
+_MODELS = [
+    "dlrm",
+    "mask_net",
+    "wide_and_deep",
+    "dcn_v1",
+    "dcn_v2",
+    "xdeepfm",
+    "wukong",
+    "simple_multi_task",
+    "mmoe",
+    "dbmtl",
+    "ple",
+    "dc2vr",
+    "dlrm_hstu",
+    "pepnet",
+    "ultra_hstu",
+    "dssm",
+    "dssm_v2",
+    "dat",
+    "hstu_match",
+    "mind",
+    "tdm",
+    "rocket_launching",
+    "sid_rqvae",
+    "sid_rqkmeans",
+]
 
-_FEATURES = (
-    "combo_feature lookup_feature match_feature expr_feature overlap_feature tokenize_feature custom_feature "
-    "kv_dot_product bool_mask_feature combine_feature"
-).split()
+_FEATURES = [
+    "combo_feature",
+    "lookup_feature",
+    "match_feature",
+    "expr_feature",
+    "overlap_feature",
+    "tokenize_feature",
+    "custom_feature",
+    "kv_dot_product",
+    "bool_mask_feature",
+    "combine_feature",
+]
 
 REFUSED = {
     "train_config.save_checkpoints_timestamp_interval": Refusal("saving by event time " + _LATER, (0,)),
@@ -90,7 +120,13 @@ REFUSED = {
     **{
         f"data_config.{name}": Refusal("negative sampling " + _LATER)
         for name in (
-            "negative_sampler negative_sampler_v2 hard_negative_sampler hard_negative_sampler_v2 tdm_sampler".split()
+            [
+                "negative_sampler",
+                "negative_sampler_v2",
+                "hard_negative_sampler",
+                "hard_negative_sampler_v2",
+                "tdm_sampler",
+            ]
         )
     },
     **{
@@ -103,7 +139,9 @@ REFUSED = {
     },
     f"{_ID}.zch": Refusal("zero-collision hashing " + _LATER + "; use hash_bucket_size"),
     f"{_ID}.dynamicemb": Refusal("tables that grow " + _LATER + "; use hash_bucket_size"),
-    f"{_ID}.vocab_file": Refusal("words in a file " + _LATER + "; use vocab_list, vocab_dict or hash_bucket_size", ("",)),
+    f"{_ID}.vocab_file": Refusal(
+        "words in a file " + _LATER + "; use vocab_list, vocab_dict or hash_bucket_size", ("",)
+    ),
     f"{_ID}.asset_dir": Refusal("words in a file " + _LATER + "; use vocab_list", ("",)),
     f"{_RAW}.autodis": Refusal("AutoDis " + _LATER + "; use boundaries"),
     f"{_RAW}.mlp": Refusal("embedding numbers by an MLP " + _LATER + "; use boundaries"),
@@ -130,7 +168,7 @@ REFUSED = {
         f"metrics.{name}": Refusal(
             f"{name} {_LATER}; available: auc, mean_absolute_error, mean_squared_error, accuracy"
         )
-        for name in ("multiclass_auc recall_at_k grouped_auc xauc grouped_xauc normalized_entropy".split())
+        for name in (["multiclass_auc", "recall_at_k", "grouped_auc", "xauc", "grouped_xauc", "normalized_entropy"])
     },
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from polyrec.dialects.fields import is_known, mapped
+from polyrec.dialects.fields import first_unknown, has_unknown, is_known, mapped
 from polyrec.dialects.node import Node, Value
 from polyrec.dialects.torcheasyrec.data import DataSection
 from polyrec.dialects.torcheasyrec.features import Feature
@@ -31,13 +31,18 @@ def read_model(root: Node, features: Mapping[str, Feature], data: DataSection) -
     UNUSED.settle(node)
     message = node.child(kind) if kind else None
     wide = _wide(message) if message is not None and kind == "deepfm" else None
+    if message is None:
+        # The problem of the model is told; its wide groups are none of their own.
+        wide = Wide(Value(1, node.origin), None)
     groups, tables = read_groups(node, features, wide)
     draft: dict[str, Any] = {"tables": list(tables.drafts.values()), "groups": group_drafts(groups)}
     if message is not None and kind is not None:
         draft["model"] = {"kind": kind, **MODELS[kind](message, groups)}
-    elif kind is None and not any(node.ask(name) for name in UNUSED.names("model_config")):
-        node.report.problem(node.origin, node.path, f"needs a model: one of {', '.join(MODELS)}")
     draft["tasks"] = [_task(node, data)]
+    if message is None:
+        draft["model"] = {"kind": Value(None, first_unknown(node) or node.origin)}
+        if not has_unknown(node) and not any(node.ask(name) for name in UNUSED.names("model_config")):
+            node.report.problem(node.origin, node.path, f"needs a model: one of {', '.join(MODELS)}")
     return draft
 
 
@@ -49,9 +54,7 @@ def mlp(node: Node | None) -> dict[str, Any] | None:
     if node is None:
         return None
     UNUSED.settle(node)
-    hidden = node.integers("hidden_units")
-    if not node.ask("hidden_units"):
-        node.report.problem(node.origin, node.at("hidden_units"), "is required")
+    hidden = widths(node, "hidden_units")
     dropout = node.numbers("dropout_ratio")
     if len(dropout) not in (0, 1, len(hidden)):
         message = f"give one for all layers or one for each of the {len(hidden)} layers"
@@ -79,6 +82,13 @@ def mlp(node: Node | None) -> dict[str, Any] | None:
     }
 
 
+def widths(node: Node, name: str) -> list[Value[int]]:
+    found = node.integers(name)
+    if not node.ask(name):
+        node.report.problem(node.origin, node.at(name), "is required")
+    return found or [Value(1, node.origin)]
+
+
 def _required_mlp(node: Node, name: str) -> dict[str, Any]:
     found = mlp(node.child(name))
     if found is None and not node.ask(name):
@@ -90,8 +100,6 @@ def _deepfm(node: Node, groups: Mapping[str, Group]) -> dict[str, Any]:
     known = ("wide", "deep", "fm")
     for group in groups.values():
         is_known(group.node, "group_name", group.name, known, "group of deepfm")
-    if "deep" not in groups and all(name in known for name in groups):
-        node.report.problem(node.origin, node.path, "needs a feature group called deep")
     for name, kind in (("wide", "WIDE"), ("deep", "DEEP"), ("fm", "DEEP")):
         if name in groups and groups[name].kind != kind:
             path = groups[name].node.at("group_type")
@@ -114,9 +122,9 @@ def _check_widths(group: Group | None) -> None:
     for member in members[1:]:
         if group is not None and member.width != members[0].width:
             message = (
-                f"deepfm multiplies features in pairs, so they must be equally wide, but {member.feature.name.value} is "
-                f"{member.width} wide and {members[0].feature.name.value} {members[0].width}; name a group fm of "
-                "those that are"
+                "deepfm multiplies features in pairs, so they must be equally wide, but "
+                f"{member.feature.name.value} is {member.width} wide and {members[0].feature.name.value} "
+                f"{members[0].width}; name a group fm of those that are"
             )
             return group.node.report.problem(group.name.origin, group.node.at("feature_names"), message)
     return None
@@ -128,6 +136,7 @@ def _towers(node: Node, groups: Mapping[str, Group], field: str, layers: str, ki
         UNUSED.settle(tower)
         name = tower.text("input")
         draft = {"group": name, "mlp": _required_mlp(tower, layers)}
+        towers.append(draft)
         if not tower.has("input") or not is_known(tower, "input", name, groups, "feature group"):
             continue
         group = groups[name.value]
@@ -136,13 +145,12 @@ def _towers(node: Node, groups: Mapping[str, Group], field: str, layers: str, ki
             tower.report.problem(name.origin, tower.at("input"), message)
         elif kind == "SEQUENCE":
             _check_query(group)
-        towers.append(draft)
     return towers
 
 
 def _check_query(group: Group) -> None:
     query, sequence = group.width(of_sequences=False), group.width(of_sequences=True)
-    if group.members and not 0 < query <= sequence:
+    if group.is_whole and not 0 < query <= sequence:
         message = (
             f"target attention compares features that are no sequences, here {query} wide, with sequences, here "
             f"{sequence} wide; it needs both, the sequences at least as wide"
@@ -183,10 +191,7 @@ def _task(node: Node, data: DataSection) -> dict[str, Any]:
         "sample_weight": data.weights[0] if data.weights else None,
         "weighting": "by_sum",
     }
-    if data.labels:
-        draft["label"] = data.labels[0]
-    else:
-        node.report.problem(node.origin, "data_config.label_fields", "is required")
+    draft["label"] = data.labels[0] if data.labels else Value("unknown", node.origin)
     return draft
 
 
@@ -210,7 +215,8 @@ def _losses(node: Node, classes: Value[int]) -> list[dict[str, Any]]:
         losses.append({"loss": draft, "weight": 1.0})
     if not node.ask("losses"):
         node.report.problem(node.origin, node.at("losses"), "is required")
-    return losses
+    # Where none could be read there is a problem already; a stand-in keeps it from being told twice.
+    return losses or [{"loss": {"kind": "binary_cross_entropy", "label_smoothing": 0.0}}]
 
 
 def _metrics(node: Node) -> list[dict[str, Any]]:

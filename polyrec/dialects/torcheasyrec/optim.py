@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from polyrec.dialects.fields import require
+from polyrec.dialects.fields import has_unknown, plain_path, require
 from polyrec.dialects.node import Node, Value
 from polyrec.dialects.torcheasyrec.ignored import UNUSED
 
@@ -108,10 +108,10 @@ def read_optim(train: Node) -> dict[str, Any]:
     draft: dict[str, Any] = {}
     for part, field, known in (("tables", "sparse_optimizer", SPARSE), ("dense", "dense_optimizer", DENSE)):
         node = require(train, field)
-        if node is not None:
-            draft[part] = _learning(node, known)
-    if "dense" in draft:
-        draft["dense"]["clip_gradient"] = _clipping(train)
+        draft[part] = Value(None, train.origin) if node is None else _learning(node, known)
+    clip = _clipping(train)
+    if isinstance(draft["dense"], dict):
+        draft["dense"]["clip_gradient"] = clip
     return draft
 
 
@@ -123,9 +123,12 @@ def _learning(node: Node, known: Mapping[str, Read]) -> dict[str, Any]:
     if message is not None and kind is not None:
         UNUSED.settle(message)
         draft["optimizer"] = {**known[kind](message), "lr": message.number("lr", LR)}
-    elif kind is None and not any(name.endswith("_optimizer") for name in node.fields or ()):
-        node.wrong(f"needs an optimizer: one of {', '.join(known)}")
     schedule = node.one_of(sorted(SCHEDULES))
+    if message is None:
+        # A stand-in, since the problem is told already.
+        draft["optimizer"] = {"kind": "adagrad", "lr": 1.0, "initial_accumulator": 0.0, "eps": 1.0}
+        if not has_unknown(node) and not any(node.ask(name) for name in UNUSED.names(plain_path(node.path))):
+            node.wrong(f"needs an optimizer: one of {', '.join(known)}")
     found = node.child(schedule) if schedule else None
     if found is not None and schedule == "exponential_decay_learning_rate":
         draft["schedule"] = _exponential(found)

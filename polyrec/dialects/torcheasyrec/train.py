@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from polyrec.dialects.fields import mapped, positive, text_or_none
+from polyrec.dialects.fields import has_unknown, mapped, positive, text_or_none
 from polyrec.dialects.node import Node
 from polyrec.dialects.torcheasyrec.ignored import UNUSED
 
@@ -17,13 +17,11 @@ def read_train(node: Node) -> dict[str, Any]:
     if steps.value and epochs.value:
         later, name = max((steps.origin, "num_steps"), (epochs.origin, "num_epochs"))
         node.report.problem(later, node.at(name), "num_steps and num_epochs are both given; leave one out")
-    elif not steps.value and not epochs.value:
-        node.report.problem(node.origin, node.path, "needs num_steps or num_epochs")
     every, every_epochs = node.integer("save_checkpoints_steps", 1000), positive(node, "save_checkpoints_epochs", None)
     for name in node.ask("tensorboard_summaries"):
         if name.scalar not in SUMMARIES:
             name.wrong(f"{name.scalar} is not available yet; available: {', '.join(SUMMARIES)}")
-    return {
+    draft = {
         "steps": steps,
         "epochs": epochs,
         "log_every": node.integer("log_step_count_steps", 100),
@@ -46,6 +44,11 @@ def read_train(node: Node) -> dict[str, Any]:
         "output_penalty": 0.0,
         "kernel_penalty": 0.0,
     }
+    if not steps.value and not epochs.value:
+        draft["steps"] = 1
+        if not has_unknown(node):
+            node.wrong("needs num_steps or num_epochs")
+    return draft
 
 
 def _name_map(node: Node) -> Any:

@@ -121,14 +121,14 @@ def normalizer(node: Node) -> dict[str, Any] | None:
     if not node.has("normalizer"):
         return None
     text = node.text("normalizer")
-    parts = dict(part.split("=", 1) if "=" in part else (part, "") for part in text.value.split(","))
-    method = parts.pop("method", "").strip()
+    parts = [part.strip() for part in text.value.split(",")]
+    method = next((part.partition("=")[2].strip() for part in parts if part.startswith("method=")), "")
     if method not in NORMALIZERS:
         hint = "expressions are not available yet" if method == "expression" else f"{method} is not supported"
         message = f"{hint}{nearest(method, NORMALIZERS)}; write method=NAME,... with one of {', '.join(NORMALIZERS)}"
         node.report.problem(text.origin, node.at("normalizer"), message)
         return None
-    listed = ",".join(f"{word}={value}" for word, value in parts.items())
+    listed = ",".join(part for part in parts if not part.startswith("method="))
     arguments = _arguments(node, "normalizer", text, listed)
     if arguments is None:
         return None
@@ -144,7 +144,9 @@ def activation(node: Node) -> Value[str]:
         return Value("gelu_tanh", text.origin)
     if written not in ACTIVATIONS:
         hint = nearest(written, filter(None, ACTIVATIONS))
-        message = f"{text.value} is not an activation that is known{hint}; known: {', '.join(filter(None, ACTIVATIONS))}"
+        message = (
+            f"{text.value} is not an activation that is known{hint}; known: {', '.join(filter(None, ACTIVATIONS))}"
+        )
         node.report.problem(text.origin, node.at("activation"), message)
         return Value("relu", text.origin)
     return Value(ACTIVATIONS[written], text.origin)

@@ -32,7 +32,7 @@ class VocabularyBucket(BucketConfig):
             raise ValueError(f"word {Counter(self.words).most_common(1)[0][0]!r} is listed twice; list each once")
         if self.ids is not None and len(self.ids) != len(self.words):
             raise ValueError(f"{len(self.ids)} ids for {len(self.words)} words; give each word one id")
-        named = [len(self.words) - 1] if self.ids is None else list(self.ids)
+        named = [0, len(self.words) - 1] if self.ids is None else list(self.ids)
         named += [] if self.unknown is None else [self.unknown]
         if min(named) < 0 or max(named) >= self.rows:
             raise ValueError(f"ids reach from {min(named)} to {max(named)}, outside 0 to {self.rows - 1}; raise rows")

@@ -16,9 +16,10 @@ class Log10(NormalizerConfig):
 
     def apply(self, values: np.ndarray) -> np.ndarray:
         above = values > self.threshold
-        out = np.full(values.shape, self.default, np.float32)
-        np.log10(values, out=out, where=above)
-        return out
+        # In float32 the logarithm of 100 would not be 2.
+        out = np.full(values.shape, self.default, np.float64)
+        np.log10(values, out=out, where=above, dtype=np.float64)
+        return out.astype(np.float32)
 
     @classmethod
     def example(cls) -> Log10:

@@ -1,0 +1,22 @@
+"""What people read on stderr: polyrec's own lines, and other libraries only from their warnings on."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import warnings
+
+# Known chatter: each names a library, and what it says is of no use to whoever runs a command.
+QUIET_LOGGERS = ("torch.fx._symbolic_trace", "torch.distributed.checkpoint", "torch.distributed.run")
+QUIET_WARNINGS = r"(torch|torchrec|fbgemm_gpu|tensordict|torchmetrics)(\.|$)"
+
+
+def show_logs() -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", datefmt="%H:%M:%S"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
+    logging.getLogger("polyrec").setLevel(logging.INFO)
+    for name in QUIET_LOGGERS:
+        logging.getLogger(name).setLevel(logging.ERROR)
+    for category in (UserWarning, FutureWarning, DeprecationWarning):
+        warnings.filterwarnings("ignore", category=category, module=QUIET_WARNINGS)

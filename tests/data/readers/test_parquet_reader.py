@@ -1,0 +1,95 @@
+"""Parquet spans by rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from polyrec.data.readers import Span
+from polyrec.data.readers.parquet import BATCH_ROWS, Parquet
+from polyrec.errors import DataError
+
+TABLE = pa.table(
+    {
+        "row": pa.array(range(100), pa.int64()),
+        "price": pa.array([None if row % 7 == 0 else row / 2 for row in range(100)], pa.float32()),
+        "history": pa.array([[row] * (row % 3) for row in range(100)], pa.list_(pa.int64())),
+        "city": pa.array([f"city {row % 5}" for row in range(100)]).dictionary_encode(),
+        "a.b": pa.array(range(100), pa.int8()),
+    }
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    pq.write_table(TABLE, tmp_path / "rows.parquet", row_group_size=30)
+    return str(tmp_path / "rows.parquet")
+
+
+def rows(path: str, start: int, stop: int, skip: int = 0) -> list[int]:
+    found = Parquet().read(Span(path, start, stop, skip), ("row",))
+    return [row for _, batch in found for row in batch.column("row").to_pylist()]
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "skip"),
+    [(0, 100, 0), (0, 1, 0), (29, 31, 0), (30, 60, 0), (10, 95, 25), (90, 100, 20), (5, 5, 0)],
+)
+def test_a_span_is_its_rows(path: str, start: int, stop: int, skip: int) -> None:
+    assert rows(path, start, stop, skip) == list(range(min(start + skip, stop), stop))
+
+
+def test_columns_come_as_asked_in_their_types(path: str) -> None:
+    columns = ("history", "city", "a.b", "price")
+    batches = [batch for _, batch in Parquet().read(Span(path, 0, 100), columns)]
+    assert pa.Table.from_batches(batches).to_pylist() == TABLE.select(columns).to_pylist()
+    assert batches[0].schema.names == list(columns)
+    assert Parquet().schema(path).equals(TABLE.schema)
+    everything = next(Parquet().read(Span(path, 0, 100), ()))[1]
+    assert everything.schema.names == TABLE.column_names
+
+
+def test_any_piece_can_be_read_again_from_any_row(path: str) -> None:
+    for piece, batch in Parquet().read(Span(path, 7, 77), ("row",)):
+        values = batch.column("row").to_pylist()
+        assert rows(piece.path, piece.start, 77, piece.skip + 2) == list(range(values[2], 77))
+        assert rows(piece.path, piece.start, piece.stop, piece.skip) == values
+
+
+def test_pieces_are_row_groups(path: str) -> None:
+    pieces = Parquet().pieces(path)
+    assert [(piece.start, piece.stop) for piece in pieces] == [(0, 30), (30, 60), (60, 90), (90, 100)]
+    assert Parquet().length(path) == 100
+
+
+def test_large_row_groups_are_read_in_batches(tmp_path: Path) -> None:
+    table = pa.table({"row": pa.array(range(3 * BATCH_ROWS))})
+    pq.write_table(table, tmp_path / "one.parquet", row_group_size=3 * BATCH_ROWS)
+    found = list(Parquet().read(Span(str(tmp_path / "one.parquet"), 0, 3 * BATCH_ROWS), ("row",)))
+    assert len(found) >= 3
+    assert max(batch.num_rows for _, batch in found) <= BATCH_ROWS
+
+
+def test_an_unknown_column_is_answered_by_the_nearest(path: str) -> None:
+    with pytest.raises(
+        DataError, match=r"rows\.parquet: no column histroy; did you mean history\?; it has: row, price"
+    ):
+        list(Parquet().read(Span(path, 0, 100), ("row", "histroy")))
+
+
+def test_a_damaged_file_is_named(path: str, tmp_path: Path) -> None:
+    whole = Path(path).read_bytes()
+    for name, content in (("cut", whole[:-50]), ("text", b"a,b\n1,2\n")):
+        broken = tmp_path / f"{name}.parquet"
+        broken.write_bytes(content)
+        with pytest.raises(DataError, match=rf"{name}\.parquet: cannot be read as Parquet"):
+            Parquet().length(str(broken))
+    garbled = tmp_path / "garbled.parquet"
+    garbled.write_bytes(whole[:4] + b"\xff" * 600 + whole[604:])
+    with pytest.raises(DataError, match=r"garbled\.parquet: cannot be read as Parquet"):
+        list(Parquet().read(Span(str(garbled), 0, 100), ("row", "history", "city")))
+    with pytest.raises(DataError, match="gone"):
+        Parquet().schema(str(tmp_path / "gone.parquet"))

@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from polyrec import dialects
+from polyrec.config import RunConfig, Workflow
+from polyrec.dialects.edits import Edit
+from polyrec.dialects.node import Node
+from polyrec.dialects.structure import plain
+from polyrec.errors import ConfigError
+
+
+def told(text: str, **options: Any) -> list[str]:
+    with pytest.raises(ConfigError) as caught:
+        dialects.load_text(text, "run.yaml", **options)
+    return str(caught.value).splitlines()
+
+
+def loaded(text: str, **options: Any) -> RunConfig:
+    config = dialects.load_text(text, "run.yaml", **options).config
+    assert isinstance(config, RunConfig)
+    return config
+
+
+def test_the_own_form_is_read(tmp_path: Path, run_text: str) -> None:
+    file = tmp_path / "run.yaml"
+    file.write_text(run_text)
+    found = dialects.load(file)
+    assert isinstance(found.config, RunConfig)
+    assert (found.dialect, found.config.data.train) == ("polyrec", ("data/a.csv", "data/b.csv"))
+    assert found.config.tables[0].init.dump() == {"kind": "normal", "mean": 0.0, "std": 0.01}
+    assert found.config.optim.dense.clip_gradient == 5
+    assert str(found.origins["tables[0].init.std"]) == f"{file}:22:29"
+
+
+def test_json_is_the_same(run_text: str) -> None:
+    config = loaded(run_text)
+    assert loaded(json.dumps(yaml.safe_load(run_text.replace("1e-2", "0.01").replace("1e-7", "1.0e-7")))) == config
+    assert loaded(config.model_dump_json()) == config
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problems"),
+    [
+        ("model_dir:", "modle_dir:", [
+            "run.yaml:1:1: model_dir: is required",
+            "run.yaml:2:12: modle_dir: unknown field; did you mean model_dir?",
+        ]),
+        ("batch_size: 32", "batch_size: big", ['run.yaml:6:15: data.batch_size: needs a whole number, not "big"']),
+        ("batch_size: 32", "batch_size: 0", ["run.yaml:6:15: data.batch_size: needs more than 0"]),
+        ("data:\n", "data:\n  shuffle: 1\n", ["run.yaml:4:12: data.shuffle: unknown field; did you mean shuffle_rows?"]),
+        ("feature: price", "feature: prise", [
+            "run.yaml:32:15: groups[1].inputs[1].feature: no feature is called prise; did you mean price?",
+        ]),
+        ("deep: all", "deep: al", [
+            "run.yaml:35:9: model.deep: deepfm reads the group al, which is not there; did you mean all?",
+        ]),
+        ("train:\n  epochs: 1", "trian:\n  epochs: 1", [
+            "run.yaml:1:1: train: is required",
+            "run.yaml:52:1: trian: unknown field; did you mean train?",
+        ]),
+        ("epochs: 1", "epochs: 1\n  epochs: 2", ["run.yaml:54:3: train.epochs: is given twice, first on line 53"]),
+        ("[data/a.csv, data/b.csv]", "[data/a.csv", ["run.yaml:5:3: while parsing a flow sequence: did not find expected ',' or ']' (begun on line 4)"]),
+    ],
+)  # fmt: skip
+def test_every_mistake_is_told_at_its_place(run_text: str, old: str, new: str, problems: list[str]) -> None:
+    text = run_text.replace(old, new)
+    if "[data/a.csv" in new:  # The words of a syntax error are PyYAML's; its place is ours to get right.
+        (line,) = told(text)
+        assert line.startswith("run.yaml:5:")
+        return
+    assert told(text) == problems
+
+
+def test_all_mistakes_are_told_at_once_in_order(run_text: str) -> None:
+    text = (
+        run_text.replace("width: 4", "width: x")
+        .replace("kind: parquet", "kind: parket")
+        .replace("epochs: 1", "epoch: 1")
+    )
+    assert [line.split(":")[1] for line in told(text)] == ["5", "21", "53"]
+
+
+def test_settings_change_the_typed_config(run_text: str) -> None:
+    config = loaded(run_text, settings={"model_dir": "x", "data.train": ["a"], "features[name=user].bucket.rows": 50})
+    assert (config.model_dir, config.data.train, config.features[0].rows) == ("x", ("a",), 50)
+    assert told(run_text, settings={"modle_dir": "x"}) == [
+        "--set modle_dir:1:1: modle_dir: unknown field; did you mean model_dir?"
+    ]
+    assert told(run_text, settings={"train.epochs": "x"}) == [
+        '--set train.epochs:1:1: train.epochs: needs a whole number, not "x"'
+    ]
+
+
+def test_edits_change_the_text(run_text: str) -> None:
+    assert loaded(run_text, edits=[Edit("train.epochs", 3), Edit("tables[0].width", 8)]).train.epochs == 3
+    assert told(run_text, edits=[Edit("train.epochz", 3)]) == [
+        "--edit:1:1: train.epochz: unknown field; did you mean epochs?"
+    ]
+    assert told(run_text, edits=[Edit("tables[1].width", 3)]) == [
+        "--edit:1:1: tables[1].width: there are 1 tables; the last is tables[0]"
+    ]
+
+
+def test_a_missing_file_is_answered_with_the_nearest(tmp_path: Path) -> None:
+    (tmp_path / "deepfm.config").write_text("")
+    with pytest.raises(ConfigError, match=r"deepfn.config: no such file; did you mean deepfm.config\?"):
+        dialects.load(tmp_path / "deepfn.config")
+    with pytest.raises(ConfigError, match="cannot be read"):
+        dialects.load(tmp_path)
+
+
+def test_bytes_that_are_no_text_are_a_problem(tmp_path: Path) -> None:
+    file = tmp_path / "run.yaml"
+    file.write_bytes(b"a: 1\nb: \xff\n")
+    with pytest.raises(ConfigError, match=r"run.yaml:2:1: is not UTF-8 text"):
+        dialects.load(file)
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch, run_text: str) -> None:
+    """A dialect in the place of EasyRec's: a path, a number of steps, all else from the sample run."""
+
+    def read(node: Node) -> dict[str, Any]:
+        model = node.child("model_config")
+        if model is not None:
+            model.text("model_class")
+        train = node.child("train_config")
+        draft = plain(_own(node, run_text))
+        draft["model_dir"] = node.text("model_dir")
+        draft["train"] = {"steps": train.integer("num_steps") if train else 1}
+        node.ignore({"eval_config": "evaluates everything"})
+        return draft
+
+    module = types.ModuleType("polyrec.dialects.easyrec")
+    module.__dict__.update(read=read, ENUMS={"kind": {1: "ONE"}})
+    monkeypatch.setitem(sys.modules, "polyrec.dialects.easyrec", module)
+
+
+def _own(node: Node, text: str) -> Node:
+    return dialects.read_text(text, "sample.yaml")
+
+
+TINY = 'model_dir: "x"\nmodel_config { model_class: "A" }\ntrain_config {\n  num_steps: 5\n}\neval_config { a: 1 }\n'
+
+
+@pytest.mark.usefixtures("tiny")
+def test_a_dialect_is_detected_read_and_checked() -> None:
+    found = dialects.load_text(TINY, "tiny.config")
+    assert isinstance(found.config, RunConfig)
+    assert (found.dialect, found.config.model_dir, found.config.train.steps) == ("easyrec", "x", 5)
+    assert str(found.origins["train.steps"]) == "tiny.config:4:14"
+    assert [str(item) for item in found.report.ignored] == ["tiny.config:6:1: eval_config: evaluates everything"]
+
+
+@pytest.mark.usefixtures("tiny")
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("num_steps", "num_step", "tiny.config:4:13: train_config.num_step: unknown field; did you mean num_steps?"),
+        ("5", '"5"', 'tiny.config:4:14: train_config.num_steps: needs a whole number, not "5"'),
+        ("5", "0", "tiny.config:4:14: train.steps: needs more than 0"),
+        ("model_dir", "model_dri", "tiny.config:1:12: model_dri: unknown field; did you mean model_dir?"),
+        ("train_config", "trian_config", "tiny.config:3:1: trian_config: unknown field; did you mean train_config?"),
+        ("5\n}", "5\n", "tiny.config:3:1: train_config: needs a closing brace, before the end of the file"),
+        ('"x"', '"x', "tiny.config:1:12: model_dir: has a text that is not closed on its line"),
+    ],
+)
+def test_mistakes_in_a_dialect_are_told_at_their_place(old: str, new: str, problem: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        dialects.load_text(TINY.replace(old, new, 1), "tiny.config")
+    assert problem in str(caught.value).splitlines()
+
+
+@pytest.mark.usefixtures("tiny")
+def test_a_dialect_s_json_and_edits() -> None:
+    text = '{"modelDir": "x", "modelConfig": {"modelClass": "A"}, "trainConfig": {"numSteps": "7"}}'
+    config = dialects.load_text(text, "tiny.json", edits=[Edit("model_dir", "y")]).config
+    assert isinstance(config, RunConfig)
+    assert (config.model_dir, config.train.steps) == ("y", 7)
+
+
+def test_an_unknown_dialect_is_answered_with_the_nearest() -> None:
+    with pytest.raises(ConfigError, match=r"--dialect easyrek is not known; did you mean easyrec\?"):
+        dialects.load("x", dialect="easyrek")
+
+
+def test_a_workflow_is_read_and_checked(run_text: str) -> None:
+    run = yaml.safe_load(run_text.replace("1e-2", "0.01").replace("1e-7", "1.0e-7"))
+    flow = {"polyrec_workflow": 1, "steps": [{"verb": "train", "run": run}, {"verb": "evaluate", "run": run}]}
+    found = dialects.load_text(json.dumps(flow), "flow.json", settings={"model_dir": "z"})
+    assert isinstance(found.config, Workflow)
+    assert [step.run.model_dir for step in found.config.steps] == ["z", "z"]
+    assert isinstance(dialects.load_text(dialects.dump(found.config), "again.yaml").config, Workflow)
+    run["groups"][0]["inputs"][0]["table"] = "usr"
+    with pytest.raises(ConfigError, match=r"steps\[1\].run.groups\[0\].inputs\[0\].table: no table is called usr"):
+        dialects.load_text(json.dumps(flow), "flow.json")
+
+
+def test_reading_a_config_imports_no_torch(tmp_path: Path, run_text: str) -> None:
+    file = tmp_path / "run.yaml"
+    file.write_text(run_text)
+    code = f"import sys; from polyrec import dialects; dialects.load({str(file)!r}); sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

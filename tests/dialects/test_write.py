@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from polyrec import catalog, dialects
+from polyrec.config import Learning, RunConfig
+from polyrec.dialects import schema
+from polyrec.families import InitConfig, ModelConfig, OptimizerConfig, ScheduleConfig
+
+NUMBERS = st.floats(allow_nan=False)
+
+
+@pytest.fixture(scope="module")
+def run(request: pytest.FixtureRequest) -> RunConfig:
+    from conftest import RUN
+
+    config = dialects.load_text(RUN, "run.yaml").config
+    assert isinstance(config, RunConfig)
+    return config
+
+
+def again(config: RunConfig) -> object:
+    return dialects.load_text(dialects.dump(config), "again.yaml").config
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    text=st.text(alphabet=st.characters(codec="utf-8")),
+    paths=st.lists(st.text(alphabet=st.characters(codec="utf-8"))),
+    number=NUMBERS,
+)
+def test_what_is_written_reads_back_the_same(run: RunConfig, text: str, paths: list[str], number: float) -> None:
+    changed = run.model_copy(
+        update={
+            "model_dir": text,
+            "data": run.data.model_copy(update={"train": tuple(paths)}),
+            "train": run.train.model_copy(update={"output_penalty": number}),
+        }
+    )
+    assert again(changed) == changed
+
+
+@pytest.mark.parametrize(
+    "text", ["1e3", "null", "yes", "1:30", "2024-01-01", "- a", "a: b", "#x", "\n", "~", "=", "<<", "1_0", ".5"]
+)
+def test_texts_that_look_like_something_else_stay_texts(run: RunConfig, text: str) -> None:
+    changed = run.model_copy(update={"model_dir": text})
+    assert again(changed) == changed
+
+
+@pytest.mark.parametrize("number", [1e-7, 1e300, float("inf"), 0.1, -0.0, 5e-324, 1e16, 123456789.123])
+def test_numbers_keep_every_digit(run: RunConfig, number: float) -> None:
+    changed = run.model_copy(update={"train": run.train.model_copy(update={"kernel_penalty": number})})
+    found = again(changed)
+    assert isinstance(found, RunConfig)
+    assert repr(found.train.kernel_penalty) == repr(number)
+
+
+@pytest.mark.parametrize("name", catalog.names(OptimizerConfig))
+@pytest.mark.parametrize("schedule", catalog.names(ScheduleConfig))
+def test_every_optimizer_and_schedule_reads_back(run: RunConfig, name: str, schedule: str) -> None:
+    learning = Learning(
+        optimizer=catalog.find(OptimizerConfig, name).example(),
+        schedule=catalog.find(ScheduleConfig, schedule).example(),
+    )
+    changed = run.model_copy(update={"optim": run.optim.model_copy(update={"tables": learning})})
+    assert again(changed) == changed
+
+
+@pytest.mark.parametrize("name", catalog.names(InitConfig))
+def test_every_init_reads_back(run: RunConfig, name: str) -> None:
+    table = run.tables[0].model_copy(update={"init": catalog.find(InitConfig, name).example()})
+    changed = run.model_copy(update={"tables": (table,)})
+    assert again(changed) == changed
+
+
+def test_shows_where_each_value_was_read(run_text: str) -> None:
+    loaded = dialects.load_text(run_text, "run.yaml", settings={"data.batch_size": 7})
+    lines = dialects.show(loaded, origins=True).splitlines()
+    assert "model_dir: out/run  # run.yaml:2:12" in lines
+    assert "  train: [data/a.csv, data/b.csv]  # run.yaml:4:11" in lines
+    assert "  batch_size: 7  # --set data.batch_size:1:1" in lines
+    assert "    std: 0.01  # run.yaml:22:29" in lines
+    assert "  shuffle_rows: 0" in lines
+    assert dialects.load_text("\n".join(lines), "shown.yaml").config == loaded.config
+    assert dialects.show(loaded) == dialects.dump(loaded.config)
+
+
+def test_the_schema_describes_the_own_form() -> None:
+    found = schema()
+    run, workflow = (found["$defs"][name] for name in ("RunConfig", "Workflow"))
+    assert {"model_dir", "features", "model"} <= set(run["properties"])
+    assert "steps" in workflow["properties"]
+    assert run["additionalProperties"] is False
+    models = [one["properties"]["kind"]["const"] for one in run["properties"]["model"]["anyOf"]]
+    assert models == list(catalog.names(ModelConfig))
+
+
+def test_every_reference_of_the_schema_leads_somewhere() -> None:
+    found = schema()
+    names = set(re.findall(r'"#/\$defs/([^"]+)"', json.dumps(found)))
+    assert names == set(found["$defs"])

@@ -1,0 +1,70 @@
+"""What each of two processes does in `test_sharded.py`."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+import by_hand
+import torch
+import torch.distributed as dist
+from small_runs import mixed_rows, mixed_run
+
+from polyrec.checkpoint import tensors
+from polyrec.data.batch import Collator, empty
+from polyrec.embedding import Embedding
+from polyrec.families import OptimizerConfig
+from polyrec.optim.optimizers.adagrad import Adagrad
+from polyrec.optim.optimizers.adam import Adam
+from polyrec.optim.optimizers.rowwise_adagrad import RowwiseAdagrad
+from polyrec.optim.optimizers.sgd import SGD
+
+CPU = torch.device("cpu")
+OPTIMIZERS: dict[str, OptimizerConfig] = {
+    "sgd": SGD(lr=0.05),
+    "adagrad": Adagrad(lr=0.1, initial_accumulator=0.1, eps=0.0),
+    "rowwise_adagrad": RowwiseAdagrad(lr=0.1, initial_accumulator=0.1, eps=1e-8),
+    "adam": Adam(lr=0.1, beta1=0.9, beta2=0.99, eps=1e-4),
+}
+SIZES = ((6, 6), (6, 2), (5, 0), (0, 3))
+"""Rows of each rank in each step."""
+
+
+def train(rank: int, folder: str) -> None:
+    """Train sharded on uneven batches, keep a checkpoint, and compare what was looked up with one process's."""
+    timeout = datetime.timedelta(seconds=60)
+    store = dist.FileStore(f"{folder}/store", 2)
+    dist.init_process_group("gloo", store=store, rank=rank, world_size=2, timeout=timeout)
+    for name, optimizer in OPTIMIZERS.items():
+        config = mixed_run(optimizer)
+        sharded = Embedding(config, device=CPU, process_group=dist.group.WORLD)
+        alone = Embedding(config, device=CPU)
+        collate = Collator(config, with_labels=True)
+        for step, sizes in enumerate(SIZES):
+            rows = mixed_rows(sum(sizes), seed=step)
+            mine = rows.slice(0, sizes[0]) if rank == 0 else rows.slice(sizes[0])
+            found = sharded(collate(mine) if sizes[rank] else empty(config)).groups
+            expected = alone(collate(rows)).groups
+            for group, value in found.items():
+                own = expected[group][: sizes[0]] if rank == 0 else expected[group][sizes[0] :]
+                if group.endswith(".sequence"):
+                    own = own[:, : value.shape[1]]
+                torch.testing.assert_close(value, own, rtol=1e-5, atol=1e-6)
+            # Gradients are averaged over ranks: twice the sum over own rows is the sum over all.
+            (by_hand.loss(found) * 2).backward()
+            by_hand.loss(expected).backward()
+        kept = {**sharded.weights(), **sharded.states()}
+        tensors.save(kept, Path(folder, name))
+        shards = {
+            key: [(s.metadata.shard_offsets[0], s.tensor.clone()) for s in t.local_shards()] for key, t in kept.items()
+        }
+        torch.save(shards, f"{folder}/{name}-{rank}.pt")
+        again = Embedding(config, device=CPU, process_group=dist.group.WORLD)
+        restored = {**again.weights(), **again.states()}
+        tensors.load(restored, Path(folder, f"{name}-alone"))
+        for key, tensor in restored.items():
+            whole = torch.load(f"{folder}/{name}-alone.pt")[key]
+            for shard in tensor.local_shards():
+                first = shard.metadata.shard_offsets[0]
+                assert torch.equal(shard.tensor, whole[first : first + shard.tensor.shape[0]]), key
+    dist.destroy_process_group()

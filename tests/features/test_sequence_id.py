@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pydantic import ValidationError
+
+from polyrec.errors import DataError
+from polyrec.features.buckets.hash import HashBucket
+from polyrec.features.buckets.identity import IdentityBucket
+from polyrec.features.sequence_id import SequenceIdFeature
+
+SAME = IdentityBucket(rows=100, out_of_range="skip")
+
+
+def ids(values: Any, kind: pa.DataType | None = None, **fields: Any) -> list[list[int]]:
+    array = values if isinstance(values, pa.Array) else pa.array(values, kind)
+    feature = SequenceIdFeature(**{"name": "f", "column": "c", "bucket": SAME, "default": None, **fields})
+    out = feature.transform(pa.record_batch({"c": array}))
+    assert out.values.dtype == np.int64
+    assert out.lengths.dtype == np.int32
+    assert out.weights is None
+    return [part.tolist() for part in np.split(out.values, np.cumsum(out.lengths)[:-1])]
+
+
+def test_positions_of_a_text() -> None:
+    assert ids(["3;1;2", "7", "", None], separator=";") == [[3, 1, 2], [7], [], []]
+    bucket = HashBucket(rows=100, function="murmur64")
+    assert ids(["abc;efg;abc"], separator=";", bucket=bucket) == [[33, 44, 33]]
+
+
+def test_positions_of_a_list() -> None:
+    assert ids([[3, 1], [], None, [2]]) == [[3, 1], [], [], [2]]
+    assert ids(pa.array([["9"], ["3", "1"], None]).slice(1)) == [[3, 1], []]
+
+
+def test_the_head_is_kept() -> None:
+    assert ids(["3;1;2", "7", "4;5"], separator=";", max_length=2) == [[3, 1], [7], [4, 5]]
+    assert ids([[3, 1, 2], [7]], max_length=1, default="0") == [[3], [7]]
+
+
+def test_without_a_default_positions_without_a_value_are_left_out_before_the_cut() -> None:
+    assert ids(["3;;1;2"], separator=";", max_length=2) == [[3, 1]]
+    assert ids([[3, None, 1]]) == [[3, 1]]
+
+
+def test_the_default_keeps_positions() -> None:
+    assert ids(["3;;1;2", "", None, ";"], separator=";", default="8") == [[3, 8, 1, 2], [8], [8], [8, 8]]
+    assert ids([[3, None, 1], [], None], default="8", max_length=2) == [[3, 8], [8], [8]]
+
+
+def test_values_without_an_id_are_left_out() -> None:
+    assert ids([[3, 100, 1], [-1]]) == [[3, 1], []]
+    assert ids([[3, 100, 1], [-1]], default="8") == [[3, 1], []]
+
+
+def test_single_values() -> None:
+    assert ids([3, None, 1]) == [[3], [], [1]]
+    assert ids([3, None, 1], default="0") == [[3], [0], [1]]
+
+
+def test_an_error_counts_the_positions_that_are_missing() -> None:
+    with pytest.raises(DataError, match=r"^column c: row 2: cannot read 'x' as a whole number"):
+        ids([None, "1;;2", ";;x"], separator=";", default="0")
+    with pytest.raises(DataError, match=r"^column c: row 2: cannot read 'x' as a whole number"):
+        ids([None, "1;;2", ";;x"], separator=";")
+
+
+def test_nested_lists_are_refused() -> None:
+    with pytest.raises(DataError, match=r"^column c: values of type list<.*> cannot be used; give each row one list"):
+        ids([[[1, 2]]], default="0")
+
+
+def test_rows_and_shape() -> None:
+    feature = SequenceIdFeature(name="f", column="c", bucket=SAME, default=None)
+    assert (feature.rows, feature.width, feature.is_sequence, feature.inputs) == (100, 0, True, ("c",))
+
+
+def test_a_default_that_the_bucket_refuses() -> None:
+    with pytest.raises(ValidationError, match="default 'x' cannot be used"):
+        ids([1], default="x")

@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import small_training as small
+import torch
+
+from polyrec import api
+from polyrec import checkpoint as checkpoints
+from polyrec.checkpoint import tensors
+from polyrec.errors import CheckpointError, ConfigError
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return small.data(tmp_path_factory.mktemp("data"))
+
+
+def weights_of(path: Path) -> dict[str, torch.Tensor]:
+    """Everything a checkpoint holds, read without polyrec's model."""
+    found: dict[str, torch.Tensor] = {}
+    for part in ("model", "optimizer"):
+        values = {name: torch.zeros(size, dtype=kind) for name, (size, kind) in tensors.shapes(path / part).items()}
+        tensors.load(values, path / part)
+        found.update({f"{part}.{name}": value for name, value in values.items()})
+    return found
+
+
+def same(left: dict[str, torch.Tensor], right: dict[str, torch.Tensor]) -> bool:
+    return left.keys() == right.keys() and all(torch.equal(left[name], right[name]) for name in left)
+
+
+def test_a_run_learns_and_leaves_what_it_should(folder: Path, tmp_path: Path) -> None:
+    losses: list[float] = []
+    config = small.config(folder, model_dir=str(tmp_path / "model"))
+    result = api.train(config, on_step=lambda step, named: losses.append(named["binary_cross_entropy"]))
+    assert np.mean(losses[-10:]) < np.mean(losses[:10]) - 0.05
+    assert result["steps"] == 40
+    assert result["samples"] == 4000
+    assert result["metrics"]["auc"] > 0.75
+    names = {path.name for path in checkpoints.found_in(tmp_path / "model")}
+    assert names == {"model.ckpt-10", "model.ckpt-20", "model.ckpt-30", "model.ckpt-40"}
+    lines = (tmp_path / "model" / "train_eval_result.txt").read_text().splitlines()
+    assert [json.loads(line)["global_step"] for line in lines] == [10, 20, 30, 40]
+    evaluated = api.evaluate(config)
+    assert evaluated["metrics"] == result["metrics"]
+    assert json.loads((tmp_path / "model" / "eval_result.txt").read_text())["auc"] == result["metrics"]["auc"]
+
+
+@pytest.mark.parametrize("shuffle", [0, 250])
+def test_a_resumed_run_equals_the_unbroken_one_bit_for_bit(folder: Path, tmp_path: Path, shuffle: int) -> None:
+    def run(name: str, steps: int, **options: Any) -> Path:
+        api.train(
+            small.config(
+                folder,
+                model_dir=str(tmp_path / name),
+                train__epochs=None,
+                train__steps=steps,
+                data__shuffle_rows=shuffle,
+                train__saving={},
+            ),
+            **options,
+        )
+        return tmp_path / name / f"model.ckpt-{steps}"
+
+    unbroken = run("one", 27)
+    run("two", 13)
+    resumed = run("two", 27, resume=True)
+    assert same(weights_of(unbroken), weights_of(resumed))
+
+
+def test_a_run_does_not_write_over_another(folder: Path, tmp_path: Path) -> None:
+    config = small.config(folder, model_dir=str(tmp_path / "model"), train__epochs=1)
+    api.train(config)
+    with pytest.raises(CheckpointError, match=r"already holds model\.ckpt-20; go on from it with --resume"):
+        api.train(config)
+
+
+def test_resuming_a_finished_run_changes_nothing(folder: Path, tmp_path: Path) -> None:
+    config = small.config(folder, model_dir=str(tmp_path / "model"), train__epochs=1)
+    api.train(config)
+    before = weights_of(tmp_path / "model" / "model.ckpt-20")
+    assert api.train(config, resume=True)["steps"] == 20
+    assert same(before, weights_of(tmp_path / "model" / "model.ckpt-20"))
+
+
+def test_a_damaged_checkpoint_is_named_and_the_one_before_is_taken(
+    folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = small.config(folder, model_dir=str(tmp_path / "model"), train__epochs=1)
+    api.train(config)
+    shard = next((tmp_path / "model" / "model.ckpt-20" / "model").glob("*.distcp"))
+    content = bytearray(shard.read_bytes())
+    content[len(content) // 2] ^= 1
+    shard.write_bytes(content)
+    with caplog.at_level("INFO", "polyrec"):
+        result = api.train(config, resume=True)
+    assert f"{shard}: its content is not what was saved" in caplog.text
+    assert "going on from" in caplog.text
+    assert "model.ckpt-10: step 10, epoch 0" in caplog.text
+    assert result["steps"] == 20
+    assert checkpoints.newest(tmp_path / "model") == tmp_path / "model" / "model.ckpt-20"
+
+
+def test_old_checkpoints_go_and_the_best_stays(folder: Path, tmp_path: Path) -> None:
+    config = small.config(folder, model_dir=str(tmp_path / "model"), train__saving={"every_steps": 5, "keep": 2})
+    api.train(config)
+    names = {path.name for path in checkpoints.found_in(tmp_path / "model")}
+    best = checkpoints.read_best(tmp_path / "model")
+    assert best is not None
+    assert names == {"model.ckpt-35", "model.ckpt-40", best["checkpoint"]}
+
+
+def test_steps_are_counted_from_the_last_finished_one_when_asked(folder: Path, tmp_path: Path) -> None:
+    saving = {"every_steps": 10, "first_step": 0}
+    config = small.config(folder, model_dir=str(tmp_path / "model"), train__epochs=1, train__saving=saving)
+    assert api.train(config)["step"] == 19
+    names = {path.name for path in checkpoints.found_in(tmp_path / "model")}
+    assert names == {"model.ckpt-10", "model.ckpt-19"}
+
+
+def test_folders_can_be_named_by_epoch(folder: Path, tmp_path: Path) -> None:
+    saving = {"every_epochs": 1, "folder": "{epoch}", "on_existing": "replace"}
+    config = small.config(folder, model_dir=str(tmp_path / "model"), train__saving=saving)
+    for _ in range(2):
+        api.train(config)
+        assert {path.name for path in checkpoints.found_in(tmp_path / "model")} == {"0", "1"}
+    results = api.evaluate_each(config, str(tmp_path / "model"))
+    assert [Path(result["checkpoint"]).name for result in results] == ["0", "1"]
+
+
+def test_a_trace_is_written_on_request(folder: Path, tmp_path: Path) -> None:
+    config = small.config(folder, model_dir=str(tmp_path / "model"), train__epochs=1, train__profile=True)
+    api.train(config)
+    trace = json.loads((tmp_path / "model" / "train_eval_trace" / "rank0.json").read_text())
+    assert any("embedding" in event.get("name", "") for event in trace["traceEvents"])
+
+
+def test_tensorboard_holds_losses_rates_and_metrics(folder: Path, tmp_path: Path) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    config = small.config(folder, model_dir=str(tmp_path / "model"), train__tensorboard=True, train__log_every=1)
+    api.train(config)
+    events = EventAccumulator(str(tmp_path / "model" / "eval_val"))
+    events.Reload()
+    assert {"metric/auc", "metric/binary_cross_entropy"} <= set(events.Tags()["scalars"])
+
+
+def test_a_penalty_makes_the_looked_up_vectors_smaller(folder: Path, tmp_path: Path) -> None:
+    def size(name: str, penalty: float) -> float:
+        config = small.config(folder, model_dir=str(tmp_path / name), train__output_penalty=penalty)
+        api.train(config)
+        return float(weights_of(tmp_path / name / "model.ckpt-40")["model.tables.color.weight"].norm())
+
+    assert size("strong", 0.1) < 0.5 * size("none", 0.0)
+
+
+def test_training_without_data_is_a_config_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"data\.train: names no data"):
+        api.train(small.config(tmp_path, data__train=[]))
+
+
+def test_fewer_rows_than_a_batch_without_remainder_is_said(tmp_path: Path) -> None:
+    small.data(tmp_path, train_rows=50)
+    with pytest.raises(ConfigError, match="one epoch has no full batch"):
+        api.train(small.config(tmp_path, data__drop_remainder=True))
