@@ -64,7 +64,7 @@ def check_columns(config: RunConfig, names: Iterable[str]) -> Found:
 
 
 def _known(names: Iterable[str], limit: int = 20) -> str:
-    ordered = sorted(names)
+    ordered = sorted(filter(None, names))
     more = f" and {len(ordered) - limit} more" if len(ordered) > limit else ""
     return f"; known: {', '.join(ordered[:limit]) or 'none'}{more}"
 
@@ -91,7 +91,9 @@ def _names(config: RunConfig) -> Found:
 
 def _group(config: RunConfig, group: Group, path: str) -> Found:
     found: Found = []
-    features, tables = config.feature_names, config.table_names
+    # Of several of one name the first counts, so that only the later ones are told of.
+    features = {feature.name: feature for feature in reversed(config.features)}
+    tables = {table.name: table for table in reversed(config.tables)}
     seen: set[str] = set()
     shapes: set[bool] = set()
     for index, item in enumerate(group.inputs):

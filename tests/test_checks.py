@@ -86,8 +86,8 @@ def test_a_sound_run_has_no_problems() -> None:
          [("train.saving.folder", "needs {step} or {epoch}, else each checkpoint replaces the last")]),
         (("tables", 0, "name"), "", [
             ("tables[0].name", "needs a name that is not empty"),
-            ("groups[0].inputs[0].table", "no table is called users; known: "),
-            ("groups[1].inputs[0].table", "no table is called users; known: "),
+            ("groups[0].inputs[0].table", "no table is called users; known: none"),
+            ("groups[1].inputs[0].table", "no table is called users; known: none"),
         ]),
     ],
 )  # fmt: skip

@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 
 MODEL, OPTIMIZER, STATE, CONFIG, SAMPLE = "model", "optimizer", "state.json", "config.json", "sample.arrow"
 BEST = "best.json"
+SAMPLE_ROWS = 16
 
 
 def found_in(parent: Path) -> list[Path]:

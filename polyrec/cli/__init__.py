@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Sequence
 from typing import Any
 
+from polyrec.cli.logs import show_logs
 from polyrec.errors import ConfigError, PolyrecError, nearest
 
 VERBS = {
@@ -58,6 +59,7 @@ def _run(words: list[str]) -> int:
         raise ConfigError(f"polyrec {words[0]}: unknown verb{nearest(words[0], VERBS)}; known: {', '.join(VERBS)}")
     verb = importlib.import_module(f"polyrec.cli.{words[0]}")
     arguments = verb.flags().read(words[1:])
+    show_logs()
     with contextlib.redirect_stdout(sys.stderr):
         result = verb.run(arguments)
     if isinstance(result, str):  # a document, such as the YAML of `show`

@@ -21,7 +21,8 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     results: list[dict[str, Any]] = []
     for step in steps:
         result = _do(step)
-        results.append({"step": step.run.name, "verb": step.verb, **result})
+        result.pop("exit_code", None)  # the command's own exit code speaks for all of its steps
+        results.append({"verb": step.verb, "name": step.run.name, **result})
         if result.get("stopped_by_signal"):
             return {"steps": results, "stopped_by_signal": result["stopped_by_signal"]}
     return {"steps": results}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+import pyarrow.compute
 import torch
 from torch import Tensor
 from torchrec.sparse.jagged_tensor import KeyedJaggedTensor
@@ -16,6 +17,8 @@ from polyrec.config import Group, RunConfig
 from polyrec.data.columns import Dense, Ragged, RaggedDense
 from polyrec.data.lookups import Lookup, Stack, stacks
 from polyrec.errors import DataError
+
+compute: Any = pyarrow.compute  # its functions are made at import, where type checkers do not see them
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,10 +229,10 @@ def _shares(lookup: Lookup, item: Ragged) -> np.ndarray | None:
 
 def _single(lists: pa.Array, name: str) -> pa.Array:
     """The values of lists that hold exactly one each, as a label has it that slot text gives for a slot."""
-    sizes = pc.fill_null(pc.list_value_length(lists), 0)
-    others = pc.not_equal(sizes, 1)
-    if pc.any(others).as_py():
-        row = int(pc.index(others, True).as_py())
+    sizes = compute.fill_null(compute.list_value_length(lists), 0)
+    others = compute.not_equal(sizes, 1)
+    if compute.any(others).as_py():
+        row = int(compute.index(others, True).as_py())
         raise DataError(
             f"column {name}: row {row} of the batch has {sizes[row]} values; a label or weight is one number"
         )
@@ -243,10 +246,10 @@ def _numbers(rows: pa.RecordBatch, name: str, kind: type) -> np.ndarray:
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if column.null_count:
-        row = int(pc.index(pc.is_null(column), True).as_py())
+        row = int(compute.index(compute.is_null(column), True).as_py())
         raise DataError(f"column {name}: row {row} of the batch has no value; remove such rows")
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        column = pc.utf8_trim_whitespace(column)
+        column = compute.utf8_trim_whitespace(column)
     try:
         values = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:

@@ -71,7 +71,7 @@ def auc(scores: Array, labels: Array) -> float:
     return float((ranks[labels > 0].sum() - positive * (positive + 1) / 2) / (positive * negative))
 
 
-def fit(parts: Parts, sizes: Mapping[str, int], labels: Array, rounds: int = 12, ridge: float = 1.0) -> Effects:
+def fit(parts: Parts, sizes: Mapping[str, int], labels: Array, rounds: int = 12, ridge: float = 4.0) -> Effects:
     """Logistic regression on the planted features, by Newton steps on one feature at a time.
 
     A feature with one value per row has a diagonal Hessian, so each step is exact up to the other features.

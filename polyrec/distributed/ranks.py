@@ -10,6 +10,8 @@ from typing import TypeVar
 import torch
 import torch.distributed as dist
 from torch import Tensor
+from torch.distributed.distributed_c10d import PrefixStore
+from torch.distributed.rendezvous import rendezvous
 
 from polyrec.runtime import World
 
@@ -72,9 +74,9 @@ def joined(world: World, device: str = "cpu") -> Iterator[Ranks]:
         yield Ranks(world)
         return
     timeout = datetime.timedelta(seconds=world.timeout_seconds)
-    store, rank, size = next(iter(dist.rendezvous("env://", timeout=timeout)))
+    store, rank, size = next(iter(rendezvous("env://", timeout=timeout)))
     # A restarted job finds the old ranks' addresses in a store that outlives them, so each start has its own names.
-    store = dist.PrefixStore(f"start-{world.restarts}", store)
+    store = PrefixStore(f"start-{world.restarts}", store)
     backend = "nccl" if device == "cuda" else "gloo"
     dist.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=timeout)
     try:

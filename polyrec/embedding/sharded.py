@@ -9,9 +9,10 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
-from torch.distributed._shard.sharded_tensor import Shard, ShardedTensor, ShardedTensorMetadata
-from torch.distributed._shard.sharded_tensor.metadata import TensorProperties
-from torch.distributed._shard.sharding_spec import ShardMetadata
+from torch.distributed._shard.metadata import ShardMetadata
+from torch.distributed._shard.sharded_tensor.api import ShardedTensor
+from torch.distributed._shard.sharded_tensor.metadata import ShardedTensorMetadata, TensorProperties
+from torch.distributed._shard.sharded_tensor.shard import Shard
 from torchrec.distributed.embedding import EmbeddingCollectionSharder
 from torchrec.distributed.embeddingbag import EmbeddingBagCollectionSharder
 from torchrec.distributed.planner import EmbeddingShardingPlanner, ParameterConstraints, Topology
@@ -75,7 +76,10 @@ class ShardedTables(nn.Module):
         self._shards = dict(self._own_shards(pace))
 
     def _own_shards(self, pace: Pace) -> Iterator[tuple[str, tuple[int, Tensor, dict[str, Tensor]]]]:
-        """This rank's part of each table: its first row, weight and states. Puts our store where TorchRec has FBGEMM's."""
+        """This rank's part of each table: its first row, weight and states.
+
+        Puts our store where TorchRec has FBGEMM's.
+        """
         for lookup in self.module._lookups:
             for kernel in lookup._emb_modules:
                 store = RowStore(kernel._emb_module, self._stack.width, self._rule, pace)

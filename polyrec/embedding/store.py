@@ -171,9 +171,9 @@ class RowStore(nn.Module):
             self._slots = torch.zeros(sum(self._rows), dtype=torch.int32, device=self._device)
         rows, places = distinct(ids, self._slots)
         summed = torch.ops.aten.embedding_dense_backward(gradient.contiguous(), places, rows.numel(), -1, False)
-        self._apply(rows, summed, self.rule)
+        self._update(rows, summed, self.rule)
 
-    def _apply(self, rows: Tensor, gradient: Tensor, rule: RowRule) -> None:
+    def _update(self, rows: Tensor, gradient: Tensor, rule: RowRule) -> None:
         weight = self._merged()
         for start in range(0, rows.numel(), _CHUNK_ROWS):
             part = rows[start : start + _CHUNK_ROWS]

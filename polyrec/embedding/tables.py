@@ -17,7 +17,7 @@ from polyrec.errors import ConfigError
 
 if TYPE_CHECKING:
     from torch.distributed import ProcessGroup
-    from torch.distributed._shard.sharded_tensor import ShardedTensor
+    from torch.distributed._shard.sharded_tensor.api import ShardedTensor
 
 
 class Embedding(nn.Module):

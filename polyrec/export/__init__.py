@@ -28,9 +28,9 @@ from polyrec.checkpoint import folder as whole
 from polyrec.config import RunConfig
 from polyrec.data.batch import Collator
 from polyrec.data.files import expand
-from polyrec.data.readers import Span
+from polyrec.data.readers import first_rows
 from polyrec.embedding import Embedding
-from polyrec.errors import CheckpointError, DataError, ExportError
+from polyrec.errors import CheckpointError, ExportError
 from polyrec.export.graph import trace
 from polyrec.export.outputs import output_columns
 from polyrec.recommender import Recommender
@@ -39,7 +39,6 @@ from polyrec.tasks import Judge
 log = logging.getLogger(__name__)
 
 CONFIG, TABLES, GRAPH, GOLDEN, ASSETS = "config.json", "tables.safetensors", "graph.pt2", "golden.arrow", "assets"
-GOLDEN_ROWS = 16
 
 
 class Served(nn.Module):
@@ -104,11 +103,9 @@ def _golden_rows(config: RunConfig, source: Path) -> pa.RecordBatch:
     paths = config.data.train or config.data.evaluate
     if not paths:
         raise ExportError(f"{source}: holds no sample rows and the config names no data to take them from")
-    for path in expand(paths, config.data.reader.suffixes()):
-        length = config.data.reader.length(path)
-        for _, rows in config.data.reader.read(Span(path, 0, length), config.feature_columns):
-            return rows.slice(0, GOLDEN_ROWS)
-    raise DataError(f"{', '.join(paths)}: no rows")
+    files = expand(paths, config.data.reader.suffixes())
+    return first_rows(config.data.reader, files, config.feature_columns, checkpoints.SAMPLE_ROWS)
+
 
 
 def _write(config: RunConfig, recommender: Recommender, rows: pa.RecordBatch, place: Path) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from torch import Tensor
 from polyrec import checkpoint, runtime
 from polyrec.checkpoint import folder as whole
 from polyrec.config import RunConfig
+from polyrec.data.readers import first_rows
 from polyrec.distributed import Ranks, joined
 from polyrec.embedding import Embedding
 from polyrec.errors import CheckpointError, ConfigError
@@ -34,7 +35,6 @@ from polyrec.train.stop import StopRequest, listening
 
 log = logging.getLogger(__name__)
 
-GOLDEN_ROWS = 16
 OnStep = Callable[[int, dict[str, float]], None]
 
 
@@ -79,7 +79,8 @@ class TrainRun:
 
     def _golden_rows(self) -> bytes:
         """A few rows of the data, from which an export makes the examples that it is checked against."""
-        rows = self.source.sample(GOLDEN_ROWS).select(self.config.feature_columns)
+        loader = self.source.loader
+        rows = first_rows(loader.reader, loader.files, self.config.feature_columns, checkpoint.SAMPLE_ROWS)
         sink = io.BytesIO()
         with pa.ipc.new_file(sink, rows.schema) as writer:
             writer.write_batch(rows)

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
-
 from polyrec.config import RunConfig
 from polyrec.data.batch import Batch, Collator, empty
 from polyrec.data.files import expand
@@ -58,11 +56,6 @@ class Source:
         found = [Position.load(position) for position in positions if position is not None]
         return self.loader.resume(found) if all(map(self.loader.fits, found)) else None
 
-    def sample(self, rows: int) -> pa.RecordBatch:
-        """The first rows of the data."""
-        for batch, _ in self.loader.batches(0):
-            return batch.slice(0, rows)
-        raise AssertionError("files without rows are left out before")
 
     def turns(self, epoch: int = 0, start: Position | None = None) -> Iterator[Turn]:
         """Every batch of an epoch; a rank that has run out gets empty ones until the last rank has."""

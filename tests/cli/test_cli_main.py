@@ -163,7 +163,7 @@ def test_run_does_every_step(calls: list[Any], capsys: pytest.CaptureFixture[str
     assert cli.main(["run", CONFIG]) == 0
     assert [name for name, _, _ in calls] == ["train", "evaluate_each"]
     assert calls[1][1][1] == "demo/paddlerec_dnn"
-    assert [step["step"] for step in answer(capsys)["steps"]] == ["train_runner", "infer_runner"]
+    assert [step["name"] for step in answer(capsys)["steps"]] == ["train_runner", "infer_runner"]
 
 
 def test_run_stops_where_a_step_was_stopped(

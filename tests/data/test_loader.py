@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from polyrec.data.loader import RowLoader
 from polyrec.data.position import Position
+from polyrec.data.readers import _text
 from polyrec.data.readers.csv import Csv, CsvColumn
 from polyrec.data.readers.parquet import Parquet
 from polyrec.errors import DataError
@@ -23,6 +24,15 @@ from polyrec.families import ReaderConfig
 FILES = st.lists(st.integers(0, 40), min_size=1, max_size=5)
 SHUFFLE = st.sampled_from([0, 1, 7, 16, 1000])
 FORMATS = st.sampled_from(["parquet", "csv", "csv.gz"])
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _small_blocks() -> Iterator[None]:
+    """Text in blocks of a few lines, so that small files have many."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_text, "BLOCK_BYTES", 16)
+        patch.setattr(_text, "PIECE_BYTES", 25)
+        yield
 
 
 def write(folder: str, sizes: list[int], form: str = "parquet") -> tuple[ReaderConfig, list[str], list[int]]:

@@ -121,10 +121,11 @@ def test_a_text_becomes_what_the_reader_asks_for() -> None:
 
 def test_one_element_or_every_element_is_replaced() -> None:
     node = edited(EASYREC, {"feature_config.features[1].boundaries[1]": "21.0"})
-    assert [value.value for value in node.fields["feature_config"][0].fields["features"][1].numbers("boundaries")] == [1, 21]  # type: ignore[index]  # fmt: skip
+    feature = node.children("feature_config")[0].children("features")[1]
+    assert [value.value for value in feature.numbers("boundaries")] == [1, 21]
     node = edited(EASYREC, {"feature_config.features[1:]": "{ feature_name: 'new' }"})
-    names = [item["feature_name"] for item in _all(node.fields["feature_config"][0], "features")]  # type: ignore[index]
-    assert names == ["f1", "new", "new"]
+    features = node.children("feature_config")[0].children("features")
+    assert [feature.text("feature_name").value for feature in features] == ["f1", "new", "new"]
 
 
 def _all(node: Node, name: str) -> list[Any]:
@@ -142,11 +143,12 @@ def test_looks_through_the_message_of_a_oneof() -> None:
         },
     )
     assert node.report.problems == []
+    item = {"id_feature": {"feature_name": "item", "embedding_dim": 3}}
     assert _all(node, "feature_configs") == [
         {"id_feature": {"feature_name": "user", "embedding_dim": 9, "x": 1}},
         {"raw_feature": {"feature_name": "price", "boundaries": [7]}},
-        {"sequence_feature": {"sequence_name": "clicks", "features": {"id_feature": {"feature_name": "item", "embedding_dim": 3}}}},
-    ]  # fmt: skip
+        {"sequence_feature": {"sequence_name": "clicks", "features": item}},
+    ]
 
 
 @pytest.mark.parametrize(
@@ -213,7 +215,7 @@ def test_several_pairs_in_one() -> None:
 
 
 def test_bad_json_has_line_and_column() -> None:
-    with pytest.raises(ConfigError, match="^--edit_config_json:1:7: needs a value, not x$"):
+    with pytest.raises(ConfigError, match=r"^--edit_config_json:1:7: needs a value, not x$"):
         parse_json('{"a": x}')
 
 

@@ -77,11 +77,11 @@ def test_texts(text: str, value: str) -> None:
 
 def test_places_count_from_one() -> None:
     node = pbtxt.parse('a {\n  b: "x"\n  c: [1,\n    2]\n}', "f", Report())
-    message = node.fields["a"][0]  # type: ignore[index]
+    (message,) = node.children("a")
     assert str(message.origin) == "f:1:1"
-    assert str(message.fields["b"][0].origin) == "f:2:6"
-    assert [str(item.origin) for item in message.fields["c"]] == ["f:3:7", "f:4:5"]
-    assert message.fields["b"][0].quoted
+    assert str(message.text("b").origin) == "f:2:6"
+    assert [str(item.origin) for item in message.integers("c")] == ["f:3:7", "f:4:5"]
+    assert message.ask("b")[0].quoted
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,8 @@ def test_lists_are_repeated_fields() -> None:
 def test_scalars_have_the_types_of_yaml_1_1() -> None:
     node = tree("a: 1\nb: 0x10\nc: 1.5\nd: 1e-3\ne: yes\nf: '1'\ng: ~\nh: word\ni: -.inf\nj: 1_000")
     assert bare(node) == {
-        "a": 1, "b": 16, "c": 1.5, "d": 0.001, "e": True, "f": "1", "g": None, "h": "word", "i": float("-inf"), "j": 1000,
+        "a": 1, "b": 16, "c": 1.5, "d": 0.001, "e": True,
+        "f": "1", "g": None, "h": "word", "i": float("-inf"), "j": 1000,
     }  # fmt: skip
     assert [name for name in "acefh" if node.ask(name)[0].quoted] == ["f", "h"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-import torch.multiprocessing as multiprocessing
+from torch.multiprocessing.spawn import spawn
 
 from polyrec.distributed import Ranks, joined
 from polyrec.runtime import World
@@ -34,7 +34,7 @@ def test_two_ranks_talk(monkeypatch: pytest.MonkeyPatch) -> None:
         port = free.getsockname()[1]
     for name, value in {**QUIET, "MASTER_PORT": str(port)}.items():
         monkeypatch.setenv(name, value)
-    multiprocessing.spawn(talk, nprocs=2)
+    spawn(talk, nprocs=2)
 
 
 def test_one_process_needs_no_group() -> None:

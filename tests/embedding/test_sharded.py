@@ -8,9 +8,9 @@ from pathlib import Path
 import by_hand
 import pytest
 import torch
-import torch.multiprocessing as multiprocessing
 import two_ranks
 from small_runs import mixed_rows, mixed_run
+from torch.multiprocessing.spawn import spawn
 
 from polyrec.checkpoint import tensors
 from polyrec.data.batch import Collator
@@ -41,7 +41,7 @@ def folder() -> Iterator[Path]:
             kept = {**embedding.weights(), **embedding.states()}
             tensors.save(kept, Path(path, f"{name}-alone"))
             torch.save({key: value.clone() for key, value in kept.items()}, f"{path}/{name}-alone.pt")
-        multiprocessing.spawn(two_ranks.train, args=(path,), nprocs=2)
+        spawn(two_ranks.train, args=(path,), nprocs=2)
         yield Path(path)
     for name, value in before.items():
         os.environ.pop(name) if value is None else os.environ.update({name: value})

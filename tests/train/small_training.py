@@ -104,7 +104,7 @@ def settings(folder: Path, **changes: Any) -> dict[str, Any]:
         ],
         "optim": {
             "tables": {
-                "optimizer": {"kind": "adagrad", "lr": 0.1, "initial_accumulator": 0.1, "eps": 1e-8},
+                "optimizer": {"kind": "adagrad", "lr": 0.05, "initial_accumulator": 0.0, "eps": 1e-8},
                 "schedule": constant,
             },
             "dense": {

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from polyrec.errors import DataError, nearest
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from polyrec.families import ReaderConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,3 +30,12 @@ def check_columns(path: str, columns: Iterable[str], known: Sequence[str]) -> No
     if unknown:
         shown = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
         raise DataError(f"{path}: {'; '.join(unknown)}; it has: {shown}")
+
+
+def first_rows(reader: ReaderConfig, files: Sequence[str], columns: Sequence[str], count: int) -> pa.RecordBatch:
+    """The first rows of the data, as they stand in its files."""
+    for path in files:
+        for _, rows in reader.read(Span(path, 0, reader.length(path)), tuple(columns)):
+            if rows.num_rows:
+                return rows.slice(0, count)
+    raise DataError(f"{', '.join(files)}: no rows")

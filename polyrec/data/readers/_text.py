@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
+
+import pyarrow as pa
 
 from polyrec.data.readers import Span
 from polyrec.errors import DataError
@@ -74,11 +76,16 @@ def _line_start(file: BinaryIO, at: int) -> int:
     return at - 1 + len(file.readline())
 
 
-def piece_of(span: Span, at: int, block: bytes, skip: int) -> Span:
-    """The part of the span that a block is, with `skip` of its rows left out."""
-    if is_packed(span.path):
-        return Span(span.path, span.start, span.stop, skip)
-    return Span(span.path, at, min(at + len(block), span.stop), skip)
+def pieces_of(span: Span, parsed: Iterable[tuple[int, bytes, pa.RecordBatch]]) -> Iterator[tuple[Span, pa.RecordBatch]]:
+    """The rows of each block without those that the span leaves out, and what part of the file they are."""
+    left, before = span.skip, 0
+    for at, block, rows in parsed:
+        if rows.num_rows > left and is_packed(span.path):
+            yield Span(span.path, span.start, span.stop, before + left), rows.slice(left)
+        elif rows.num_rows > left:
+            yield Span(span.path, at, min(at + len(block), span.stop), left), rows.slice(left)
+        left = max(0, left - rows.num_rows)
+        before += rows.num_rows
 
 
 def first_bad_line(block: bytes, is_good: Callable[[bytes], bool]) -> tuple[int, bytes]:

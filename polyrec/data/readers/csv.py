@@ -16,7 +16,7 @@ from polyrec.data.readers._text import (
     first_bad_line,
     line_number,
     opened,
-    piece_of,
+    pieces_of,
     text_length,
     text_pieces,
 )
@@ -86,12 +86,8 @@ class Csv(ReaderConfig):
         schema = self.schema(span.path)
         check_columns(span.path, columns, schema.names)
         wanted = columns or tuple(schema.names)
-        left = span.skip
-        for at, block in blocks(span):
-            rows = self._rows(span.path, at, block, schema, wanted)
-            if rows.num_rows > left:
-                yield piece_of(span, at, block, span.skip if left else 0), rows.slice(left)
-            left = max(0, left - rows.num_rows)
+        parsed = ((at, block, self._rows(span.path, at, block, schema, wanted)) for at, block in blocks(span))
+        yield from pieces_of(span, parsed)
 
     def _rows(self, path: str, at: int, block: bytes, schema: pa.Schema, wanted: Sequence[str]) -> pa.RecordBatch:
         lines = block[self._header_bytes(block) :] if at == 0 else block

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 
 from polyrec.catalog import Frozen
 from polyrec.data.readers import Span, check_columns
-from polyrec.data.readers._text import blocks, line_number, piece_of, text_length, text_pieces
+from polyrec.data.readers._text import blocks, line_number, pieces_of, text_length, text_pieces
 from polyrec.errors import DataError, nearest
 from polyrec.families import ReaderConfig
 
@@ -69,18 +69,18 @@ class Slots(ReaderConfig):
         check_columns(span.path, columns, names)
         wanted = list(columns or names)
         sizes = {slot.name: slot.size for slot in self.dense}
-        unseen = set(wanted)
-        left = span.skip
+        yield from pieces_of(span, self._parsed(span, wanted, sizes))
+
+    def _parsed(
+        self, span: Span, wanted: list[str], sizes: dict[str, int]
+    ) -> Iterator[tuple[int, bytes, pa.RecordBatch]]:
+        is_first = True
         for at, block in blocks(span):
             tokens = _tokens(span.path, at, block)
-            if unseen:
-                unseen -= _present(tokens, wanted)
-                self._check_present(span.path, unseen, tokens)
-                unseen = set()
-            rows = pa.record_batch(self._columns(_Place(span.path, at, block), tokens, wanted, sizes), wanted)
-            if rows.num_rows > left:
-                yield piece_of(span, at, block, span.skip if left else 0), rows.slice(left)
-            left = max(0, left - rows.num_rows)
+            if is_first and tokens.num_rows:
+                self._check_present(span.path, set(wanted) - _present(tokens, wanted), tokens)
+                is_first = False
+            yield at, block, pa.record_batch(self._columns(_Place(span.path, at, block), tokens, wanted, sizes), wanted)
 
     def _check_present(self, path: str, unseen: set[str], tokens: _Tokens) -> None:
         """A slot missing from the first lines must at least stand somewhere in the file, else it is a wrong name."""

@@ -42,6 +42,11 @@ REFUSED = {
     "trainer_class": "custom trainers are not available yet",
 }
 
+DEVICE_IGNORED = {
+    "device": "a GPU is used when the machine has one",
+    "selected_gpus": "set CUDA_VISIBLE_DEVICES instead; several cards are refused",
+}
+
 NOT_YET = "not available yet; use `class: train` and start it with torchrun for several processes"
 
 PHASE_IGNORED = {
@@ -112,9 +117,7 @@ def _devices(node: Node) -> list[tuple[Node, str]]:
     cards = [item for item in node.ask("selected_gpus") if "," in str(item.scalar)]
     if device.value == "gpu" and cards:
         return [(cards[0], f"several cards are {NOT_YET}")]
-    node.ignore(
-        {"device": "a GPU is used when the machine has one", "selected_gpus": "set CUDA_VISIBLE_DEVICES instead"}
-    )
+    node.ignore(DEVICE_IGNORED)
     return []
 
 

@@ -12,6 +12,9 @@ from polyrec.dialects.paddlerec.slots import Dataset
 TABLE = "slots"
 GROUP = "deep"
 
+IGNORED = {"distributed_embedding": "tables are spread over the processes of a run by themselves"}
+OPTIMIZER_IGNORED = {"strategy": "upstream reads it and does nothing with it"}
+
 
 @dataclass(frozen=True, slots=True)
 class HyperParameters:
@@ -28,7 +31,7 @@ class HyperParameters:
 def read(node: Node) -> HyperParameters:
     no_lists(node, "fc_sizes")
     optimizer = node.child("optimizer") or Node.message(node.report, node.origin, node.at("optimizer"))
-    node.ignore({"distributed_embedding": "tables are spread over the processes of a run by themselves"})
+    node.ignore(IGNORED)
     layers = node.integers("fc_sizes")
     default = [Value(size, node.origin) for size in (512, 256, 128, 32)]
     return HyperParameters(
@@ -45,7 +48,7 @@ def read(node: Node) -> HyperParameters:
 def read_optimizer(node: Node) -> dict[str, Any]:
     """Paddle's update rules: Adam adds its epsilon to the uncorrected root, and moves only rows of the batch."""
     no_lists(node)
-    node.ignore({"strategy": "upstream reads it and does nothing with it"})
+    node.ignore(OPTIMIZER_IGNORED)
     rate = node.number("learning_rate", 0.001)
     kind = one_of(node, "class", {"adam": "adam", "adagrad": "adagrad", "sgd": "sgd"}, "adam")
     rules: dict[str, dict[str, Any]] = {
