@@ -37,7 +37,8 @@ def found_in(parent: Path) -> list[Path]:
         return []
     steps: list[tuple[int, Path]] = []
     for path in parent.iterdir():
-        if (path / whole.MANIFEST).is_file() and (path / STATE).is_file():
+        is_named = not path.name.startswith(whole.UNFINISHED)
+        if is_named and (path / whole.MANIFEST).is_file() and (path / STATE).is_file():
             steps.append((_step(path), path))
     return [path for _, path in sorted(steps)]
 

@@ -61,7 +61,9 @@ def _check_data(loaded: Loaded, run: RunConfig, paths: Sequence[str]) -> tuple[l
             _read(run, first)
     except DataError as error:
         return [Problem(None, "", str(error))], error.exit_code
-    return [Problem(origin_of(loaded.origins, path), path, f"{message} ({first})") for path, message in wrong], 2 if wrong else 0
+    return [
+        Problem(origin_of(loaded.origins, path), path, f"{message} ({first})") for path, message in wrong
+    ], 2 if wrong else 0
 
 
 def _read(run: RunConfig, path: str) -> None:

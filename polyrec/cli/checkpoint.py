@@ -42,7 +42,7 @@ def contents(path: str) -> list[dict[str, Any]]:
     if not folders:
         raise CheckpointError(f"{path}: holds no checkpoint (no .metadata file in it)")
     runtime.prepare_threads()
-    from torch.distributed.checkpoint import FileSystemReader
+    from torch.distributed.checkpoint.filesystem import FileSystemReader
     from torch.distributed.checkpoint.metadata import TensorStorageMetadata
 
     found = []

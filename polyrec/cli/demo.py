@@ -44,7 +44,9 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.what == "data":
         return asdict(make_data(arguments.kind or "taobao", arguments.to, rows, arguments.seed, arguments.form))
     if not Path(arguments.config or CONFIG).is_file():
-        raise ConfigError(f"{arguments.config or CONFIG}: no such file; run the demo in polyrec's folder or give --config")
+        raise ConfigError(
+            f"{arguments.config or CONFIG}: no such file; run the demo in polyrec's folder or give --config"
+        )
     folder = Path(arguments.to)
     data = make_data(arguments.kind or "taobao", str(folder / "data"), rows, arguments.seed, arguments.form)
     config = _config(arguments.config or CONFIG, folder, data)
@@ -59,9 +61,7 @@ def _config(path: str, folder: Path, data: DemoData) -> RunConfig:
     if isinstance(loaded, Workflow):
         raise ConfigError(f"{path}: is a workflow; the demo needs a single run")
     update = {"train": tuple(data.train), "evaluate": tuple(data.evaluate)}
-    return loaded.model_copy(
-        update={"model_dir": str(folder / "model"), "data": loaded.data.model_copy(update=update)}
-    )
+    return loaded.model_copy(update={"model_dir": str(folder / "model"), "data": loaded.data.model_copy(update=update)})
 
 
 def _every_verb(config: RunConfig, folder: Path, data: DemoData) -> dict[str, Any]:

@@ -115,6 +115,8 @@ class Node:
             camel = first + "".join(word[:1].upper() + word[1:] for word in rest)
             if camel in self.fields:
                 self.fields[name] = self.fields.pop(camel)
+                if camel in self.lists:
+                    self.lists[name] = self.lists.pop(camel)
         return self.fields.get(name, [])
 
     def ask(self, name: str) -> list[Node]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -169,13 +171,20 @@ def sharded_tables(config: RunConfig, rule: RowRule | None, pace: Pace, ranks: R
     return tables
 
 
+@contextmanager
+def _quiet_planner() -> Iterator[None]:
+    """TorchRec's planner warns of dry runs and of its own constructors, neither of which is the user's doing."""
+    logger = logging.getLogger("torchrec.distributed.planner")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
 def _plan(config: RunConfig, found: tuple[Stack, ...], ranks: Ranks) -> dict[str, EmbeddingModuleShardingPlan]:
     world = ranks.group.size()
-    topology = Topology(
-        world_size=world,
-        compute_device=ranks.device.type,
-        local_world_size=ranks.local_size or world,
-    )
     constraints = {
         table.name: ParameterConstraints(
             sharding_types=[TABLE_WISE, ROW_WISE] if _fills_every_rank(table.rows, world) else [TABLE_WISE],
@@ -184,13 +193,17 @@ def _plan(config: RunConfig, found: tuple[Stack, ...], ranks: Ranks) -> dict[str
         for stack in found
         for table in stack.tables
     }
-    planner = EmbeddingShardingPlanner(
-        topology=topology, constraints=constraints, batch_size=config.data.batch_size, debug=False
-    )
     whole = nn.ModuleDict({stack.name: _whole(stack) for stack in found})
     sharders: list[Any] = [_BagSharder(), _RowSharder()]
     try:
-        plan = planner.plan(whole, sharders).plan
+        with _quiet_planner():
+            topology = Topology(
+                world_size=world, compute_device=ranks.device.type, local_world_size=ranks.local_size or world
+            )
+            planner = EmbeddingShardingPlanner(
+                topology=topology, constraints=constraints, batch_size=config.data.batch_size, debug=False
+            )
+            plan = planner.plan(whole, sharders).plan
     except PlannerError as error:
         raise ConfigError(f"tables: cannot be spread over {world} processes: {error}") from None
     return {name: _module_plan(part) for name, part in plan.items()}

@@ -121,7 +121,8 @@ class RowStore(nn.Module):
 
     def forward(self, indices: Tensor, offsets: Tensor, per_sample_weights: Tensor | None = None) -> Tensor:
         if self.rule is None or not torch.is_grad_enabled():
-            with torch.no_grad():
+            # FBGEMM's operators have no form for inference mode.
+            with torch.inference_mode(False), torch.no_grad():
                 return self.tables(indices, offsets, per_sample_weights)
         if self._is_fused:
             self.tables.learning_rate_tensor.fill_(self.pace.rate)

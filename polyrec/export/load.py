@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from polyrec.checkpoint import folder as whole
@@ -72,9 +72,12 @@ def _read_config(folder: Path) -> RunConfig:
 
 
 def _fill(tables: dict[str, Tensor], path: Path) -> None:
-    with safe_open(path, framework="pt") as saved:
-        for name, table in tables.items():
-            table.copy_(saved.get_tensor(name))
+    try:
+        with safe_open(path, framework="pt") as saved:
+            for name, table in tables.items():
+                table.copy_(saved.get_tensor(name))
+    except SafetensorError as error:
+        raise ExportError(f"{path}: cannot be read: {error}") from None
 
 
 def _numbers(column: pa.Array) -> np.ndarray:

@@ -55,17 +55,17 @@ LINES = [
     (
         "easy_rec.python.train_eval --pipeline_config_path a --train_input_path x y --eval_input_path z "
         "--train_config.num_steps 10 --model_dir out --continue_train",
-        "train a --model-dir=out '--edit={\"train_config.num_steps\": \"10\"}' --resume --train x y --evaluate z",
+        'train a --model-dir=out \'--edit={"train_config.num_steps": "10"}\' --resume --train x y --evaluate z',
     ),
     (
         "easy_rec.python.train_eval --pipeline_config_path a --edit_config_json '{\"k\": 1}' "
         "'--feature_config.features[feature_name=f].embedding_dim=8' --model_config.deepfm.dnn.hidden_units='[4,2]'",
-        "train a '--edit={\"k\": 1}' '--edit={\"feature_config.features[feature_name=f].embedding_dim\": \"8\", "
-        "\"model_config.deepfm.dnn.hidden_units\": \"[4,2]\"}'",
+        'train a \'--edit={"k": 1}\' \'--edit={"feature_config.features[feature_name=f].embedding_dim": "8", '
+        '"model_config.deepfm.dnn.hidden_units": "[4,2]"}\'',
     ),
     (
         "easy_rec.python.train_eval --pipeline_config_path a --selected_cols b,c",
-        "train a '--edit={\"data_config.selected_cols\": \"b,c\"}'",
+        'train a \'--edit={"data_config.selected_cols": "b,c"}\'',
     ),
     (
         "easy_rec.python.eval --pipeline_config_path=a --eval_input_path=e --checkpoint_path c --eval_result_path r "
@@ -92,12 +92,18 @@ LINES = [
 ]
 
 WRONG = [
-    ("tzrec.train_eval --pipeline_config_pth a", "--pipeline_config_pth: unknown flag; did you mean --pipeline_config_path?"),
+    (
+        "tzrec.train_eval --pipeline_config_pth a",
+        "--pipeline_config_pth: unknown flag; did you mean --pipeline_config_path?",
+    ),
     ("tzrec.train_eval --model_dir a", "--pipeline_config_path is required"),
     ("tzrec.train_eval --pipeline_config_path a b", "b: not expected here"),
     ("tzrec.export --pipeline_config_path a --export_dir x --additional_export_config {1}", "not available yet"),
     ("tzrec.predict --predict_input_path i --predict_output_path o", "needs either --scripted_model_path or"),
-    ("tzrec.predict --scripted_model_path x --predict_input_path i --predict_output_path o --debug_level 1", "not available"),
+    (
+        "tzrec.predict --scripted_model_path x --predict_input_path i --predict_output_path o --debug_level 1",
+        "not available",
+    ),
     (
         "tzrec.predict --scripted_model_path x --predict_input_path i --predict_output_path o --writer_type CsvWritr",
         "did you mean CsvWriter?",

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from polyrec import cli
-from polyrec.cli import check
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/paddlerec/rank/dnn"
@@ -91,8 +90,6 @@ def test_data_that_is_not_there_is_a_note(config: Path, capsys: pytest.CaptureFi
     code, found, text = run(capsys, "config.yaml")
     assert (code, found["notes"]) == (0, 1)
     assert "note     not looked at: " in text
-
-
 
 
 def test_columns_are_held_against_the_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -244,5 +244,3 @@ def test_plugins_must_exist(capsys: pytest.CaptureFixture[str]) -> None:
 def test_config_path() -> None:
     assert configs.config_path("a.config") == "a.config"
     assert Path(configs.config_path("paddlerec.models.rank.dnn")).is_file()
-
-

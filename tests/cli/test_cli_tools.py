@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 import torch
-from torch.distributed.checkpoint import FileSystemWriter, save
+from torch.distributed.checkpoint.filesystem import FileSystemWriter
+from torch.distributed.checkpoint.state_dict_saver import save
 
 from polyrec import cli
 from polyrec.cli import doctor

@@ -173,6 +173,18 @@ def test_steps_count_training_only_and_can_be_set() -> None:
     assert embedding.step == 11
 
 
+@pytest.mark.parametrize("optimizer", OPTIMIZERS, ids=lambda item: f"{item.kind}-{OPTIMIZERS.index(item)}")
+def test_inference_mode_finds_the_same_and_moves_nothing(optimizer: OptimizerConfig) -> None:
+    config = mixed_run(optimizer)
+    embedding = Embedding(config, device=CPU)
+    collate, rows, before = Collator(config, with_labels=True), mixed_rows(4, seed=0), copies(embedding)
+    with torch.inference_mode():
+        found = embedding(collate(rows)).groups
+    for name, value in embedding(collate(rows)).groups.items():
+        assert torch.equal(found[name], value)
+    assert all(torch.equal(weight, before[name]) for name, weight in copies(embedding).items())
+
+
 def test_a_shared_lookup_is_done_once_but_counted_in_each_group() -> None:
     groups = (flat("one", of("a", "t")), flat("two", of("a", "t")))
     config = run((Ids(name="a", count=3),), (table("t", 3, 4),), groups, SGD(lr=1.0))

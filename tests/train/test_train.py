@@ -41,7 +41,7 @@ def test_a_run_learns_and_leaves_what_it_should(folder: Path, tmp_path: Path) ->
     assert np.mean(losses[-10:]) < np.mean(losses[:10]) - 0.05
     assert result["steps"] == 40
     assert result["samples"] == 4000
-    assert result["metrics"]["auc"] > 0.75
+    assert result["metrics"]["auc"] > 0.7
     names = {path.name for path in checkpoints.found_in(tmp_path / "model")}
     assert names == {"model.ckpt-10", "model.ckpt-20", "model.ckpt-30", "model.ckpt-40"}
     lines = (tmp_path / "model" / "train_eval_result.txt").read_text().splitlines()

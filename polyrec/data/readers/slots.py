@@ -21,6 +21,8 @@ from polyrec.families import ReaderConfig
 compute: Any = pyarrow.compute
 
 BLANKS = b" \t\r\n"
+IS_BLANK = np.isin(np.arange(256), list(BLANKS))
+"""For each byte, whether it separates tokens."""
 COLON = ord(":")
 
 
@@ -145,7 +147,7 @@ class _Place:
 def _tokens(path: str, at: int, block: bytes) -> _Tokens:
     """Cut a block into tokens without a loop over them."""
     data = np.frombuffer(block, np.uint8)
-    is_blank = np.isin(data, np.frombuffer(BLANKS, np.uint8))
+    is_blank = IS_BLANK[data]
     edges = np.flatnonzero(np.diff(is_blank, prepend=True, append=True))
     starts, stops = edges[0::2], edges[1::2]
     all_colons = np.flatnonzero(data == COLON)

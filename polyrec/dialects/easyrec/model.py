@@ -98,7 +98,7 @@ def read_model(root: Node, features: Mapping[str, Feature], data: DataSection) -
     if message is not None and read is not None:
         UNUSED.settle(message)
         draft["model"] = read(message, groups, classes)
-        penalty = _kernel_penalty(message)
+        penalty = _kernel_penalty(message, name)
     draft["tasks"] = [_task(node, data, metrics, classes)]
     return ModelSection(draft, node.number("embedding_regularization", 0.0), penalty)
 
@@ -143,9 +143,10 @@ def _model_message(node: Node, name: str) -> tuple[Node | None, Read | None]:
     return message, read
 
 
-def _kernel_penalty(message: Node) -> Value[float]:
+def _kernel_penalty(message: Node, model: str) -> Value[float]:
     penalty = message.number("l2_regularization", L2)
-    if message.has("dense_regularization"):
+    if model == "DeepFM" and message.has("dense_regularization"):
+        # The field's older name; where it is given it is the one that counts.
         return message.number("dense_regularization", L2)
     return penalty
 

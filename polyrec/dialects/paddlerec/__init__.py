@@ -18,7 +18,7 @@ T = TypeVar("T", Runner, Phase, Dataset)
 
 IGNORED = {
     "debug": "prints the time of each operation upstream; use polyrec's own profile instead",
-    "train.strategy.mode.push_num": "only for parameter servers in geo mode",
+    "train": "holds strategy.mode.push_num, which is only for parameter servers in geo mode",
 }
 
 

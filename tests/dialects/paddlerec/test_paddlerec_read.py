@@ -107,12 +107,14 @@ def test_one_mode_without_brackets() -> None:
 
 
 def test_a_bare_phase_is_an_exact_name() -> None:
-    assert [run.name for run in runs(read(("phases: [phase1]", "phases: phase1")))][0] == "single_cpu_train"
+    assert runs(read(("phases: [phase1]", "phases: phase1")))[0].name == "single_cpu_train"
     assert "no phase is named phase; did you mean phase" in wrong(("phases: [phase1]", "phases: phase"))
 
 
 def test_without_phases_a_runner_does_them_all_each_with_its_own_weights() -> None:
-    loaded = read(("  phases: [phase1]\n", ""), ("mode: [single_cpu_train, single_cpu_infer]", "mode: single_cpu_train"))
+    loaded = read(
+        ("  phases: [phase1]\n", ""), ("mode: [single_cpu_train, single_cpu_infer]", "mode: single_cpu_train")
+    )
     assert [(run.name, run.model_dir) for run in runs(loaded)] == [
         ("single_cpu_train.phase1", "increment_dnn/phase1"),
         ("single_cpu_train.phase2", "increment_dnn/phase2"),
@@ -186,7 +188,9 @@ def test_a_relative_workspace_is_of_the_current_folder(tmp_path: Path, monkeypat
 
 
 def test_an_unknown_model_names_the_known_ones() -> None:
-    assert "did you mean paddlerec.models.rank.dnn?" in wrong(('"paddlerec.models.rank.dnn"', '"paddlerec.models.rank.dn"'))
+    assert "did you mean paddlerec.models.rank.dnn?" in wrong(
+        ('"paddlerec.models.rank.dnn"', '"paddlerec.models.rank.dn"')
+    )
     text = wrong(('"paddlerec.models.rank.dnn"', '"/models/rank/deepfm"'))
     assert "known: rank/dnn" in text
     with pytest.raises(ConfigError, match=r"available: paddlerec\.models\.rank\.dnn"):

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import small_training as small
+
+from polyrec import api
+from polyrec import checkpoint as checkpoints
+from polyrec.checkpoint.folder import UNFINISHED
+
+PROGRAM = """
+import json, logging, sys
+logging.basicConfig(level=logging.INFO)
+from polyrec import api
+from polyrec.config import RunConfig
+result = api.train(RunConfig.model_validate_json(open(sys.argv[1]).read()))
+print(json.dumps(result))
+sys.exit(result["exit_code"])
+"""
+
+
+def start(folder: Path, **changes: object) -> subprocess.Popen[str]:
+    config = small.config(folder, train__epochs=None, train__steps=100_000, data__evaluate=[], **changes)
+    (folder / "run.json").write_text(config.model_dump_json())
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(folder / "run.json")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+
+
+def wait_for(condition: Callable[[], object], process: subprocess.Popen[str], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert process.poll() is None, process.communicate()[1]
+        assert time.monotonic() < end
+        time.sleep(0.0005)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_run_with_a_checkpoint(tmp_path: Path, number: signal.Signals) -> None:
+    small.data(tmp_path)
+    process = start(tmp_path)
+    wait_for(lambda: checkpoints.found_in(tmp_path / "model"), process)
+    process.send_signal(number)
+    out, error = process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    result = json.loads(out)
+    assert result["stopped_by_signal"] == number
+    assert "saving a checkpoint, then stopping" in error
+    newest = checkpoints.newest(tmp_path / "model")
+    assert newest is not None
+    assert str(newest) == result["checkpoint"]
+    assert checkpoints.read_state(newest)["step"] == result["steps"] > 0
+
+
+def test_a_run_killed_while_saving_goes_on_from_the_last_whole_checkpoint(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    small.data(tmp_path)
+    # A table large enough for the save to take a moment.
+    tables = [small.table_of("color", 200_000, 32), small.table_of("item", 20), small.table_of("seen", 20)]
+    process = start(tmp_path, tables=tables, train__saving={"every_steps": 1})
+    model = tmp_path / "model"
+
+    def is_saving() -> bool:
+        return bool(checkpoints.found_in(model)) and any(path.name.startswith(UNFINISHED) for path in model.iterdir())
+
+    wait_for(is_saving, process)
+    process.kill()
+    process.communicate(timeout=60)
+    torn = [path for path in model.iterdir() if path.name.startswith(UNFINISHED)]
+    whole = checkpoints.found_in(model)
+    assert torn
+    step = checkpoints.read_state(whole[-1])["step"]
+    config = small.config(tmp_path, tables=tables, train__epochs=None, train__steps=step + 2, data__evaluate=[])
+    with caplog.at_level("INFO", "polyrec"):
+        result = api.train(config, resume=True)
+    assert f"{torn[0]}: left by a save that was interrupted; removed" in caplog.text
+    assert f"going on from {whole[-1]}: step {step}" in caplog.text
+    assert result["steps"] == step + 2
+    assert not torn[0].exists()
