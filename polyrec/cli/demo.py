@@ -28,7 +28,7 @@ def flags() -> Flags:
     found.add_argument("--rows", type=int, metavar="N", help="rows to train on; a fifth more to evaluate on")
     found.add_argument("--seed", type=int, default=0, metavar="S", help="the same seed makes the same rows")
     found.add_argument("--form", choices=("parquet", "csv", "slots"), help="file format; each kind has its own default")
-    found.add_argument("--to", metavar="DIR", default="demo", help="folder to write, `demo` if left out")
+    found.add_argument("--folder", "--to", metavar="DIR", default="demo", help="folder to write, `demo` if left out")
     found.add_argument("--config", metavar="CONFIG", help=f"for run: the config to train, {CONFIG} if left out")
     found.add_argument("--debug", action="store_true", help="show the traceback of an error")
     return found
@@ -42,12 +42,12 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     from polyrec.demo import make_data
 
     if arguments.what == "data":
-        return asdict(make_data(arguments.kind or "taobao", arguments.to, rows, arguments.seed, arguments.form))
+        return asdict(make_data(arguments.kind or "taobao", arguments.folder, rows, arguments.seed, arguments.form))
     if not Path(arguments.config or CONFIG).is_file():
         raise ConfigError(
             f"{arguments.config or CONFIG}: no such file; run the demo in polyrec's folder or give --config"
         )
-    folder = Path(arguments.to)
+    folder = Path(arguments.folder)
     data = make_data(arguments.kind or "taobao", str(folder / "data"), rows, arguments.seed, arguments.form)
     config = _config(arguments.config or CONFIG, folder, data)
     return _every_verb(config, folder, data)

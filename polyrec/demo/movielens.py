@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from polyrec.demo.kind import Sample, chosen, ints, joined, lists
-from polyrec.demo.truth import Part, ragged_shares, zipf
+from polyrec.demo.truth import Part, mean_of, ragged_shares, zipf
 
 NUM_USERS = 20_000
 NUM_MOVIES = 4_000
@@ -48,7 +48,8 @@ class MovieLens:
             "occupation": random.normal(0, 0.3, NUM_OCCUPATIONS),
             "genres": random.normal(0, 0.4, len(GENRES)),
             "decade": random.normal(0, 0.4, NUM_YEARS // 10 + 1),
-            "match": np.array([3.0]),
+            "match": np.array([1.2]),
+            "history": random.normal(0, 0.8, len(GENRES)),
         }
 
     def sample(self, random: np.random.Generator, num_rows: int) -> Sample:
@@ -65,6 +66,7 @@ class MovieLens:
             "occupation": Part(self.occupation[users]),
             "genres": Part(genres, rows=np.repeat(np.arange(num_rows), num_genres)),
             "decade": Part(self.year[movies] // 10),
+            "history": mean_of(self.genre[watched], lengths),
             "match": Part(
                 np.zeros(num_rows, np.int64), ragged_shares(self.genre[watched], lengths, self.genre[movies])
             ),

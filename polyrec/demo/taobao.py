@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from polyrec.demo.kind import Sample, chosen, ints, lists
-from polyrec.demo.truth import Part, ragged_shares, sigmoid, zipf
+from polyrec.demo.truth import Part, mean_of, ragged_shares, sigmoid, zipf
 
 NUM_USERS = 100_000
 NUM_ADS = 60_000
@@ -50,7 +50,8 @@ class Taobao:
             "cate_id": random.normal(0, 0.5, NUM_CATEGORIES),
             "brand": random.normal(0, 0.3, NUM_BRANDS),
             "price": random.permutation(np.linspace(-0.7, 0.7, len(PRICE_BOUNDARIES) + 1)),
-            "match": np.array([3.0]),
+            "match": np.array([1.2]),
+            "history": random.normal(0, 0.8, NUM_CATEGORIES),
         }
 
     def sample(self, random: np.random.Generator, num_rows: int) -> Sample:
@@ -67,6 +68,7 @@ class Taobao:
             "cate_id": Part(self.category[ads]),
             "brand": Part(self.brand[ads]),
             "price": Part(np.searchsorted(np.array(PRICE_BOUNDARIES), prices, side="right")),
+            "history": mean_of(self.category[clicked], lengths),
             "match": Part(
                 np.zeros(num_rows, np.int64),
                 ragged_shares(self.category[clicked], lengths, self.category[ads]),

@@ -27,12 +27,18 @@ class Part:
             values = values * self.weights
         return values if self.rows is None else np.bincount(self.rows, values, num_rows)
 
-    def sums(self, rows: Array, size: int, power: int = 1) -> Array:
-        """Sums of a number per row over the rows that have each value, times its weight to a power."""
-        values = rows if self.rows is None else rows[self.rows]
-        if self.weights is not None:
-            values = values * self.weights**power
-        return np.bincount(self.ids, values, size)
+    def slope(self, errors: Array, size: int) -> Array:
+        """Sum, for each value, of the errors of its rows."""
+        values = errors if self.rows is None else errors[self.rows]
+        return np.bincount(self.ids, values if self.weights is None else values * self.weights, size)
+
+    def curve(self, errors: Array, size: int) -> Array:
+        """A bound on the second derivatives: several values of a row share its error, so each counts for all of them."""
+        weights = np.ones(len(self.ids)) if self.weights is None else self.weights
+        if self.rows is None:
+            return np.bincount(self.ids, errors * weights**2, size)
+        totals = np.bincount(self.rows, weights, len(errors))
+        return np.bincount(self.ids, (errors * totals)[self.rows] * weights, size)
 
 
 Parts = dict[str, Part]
@@ -71,10 +77,11 @@ def auc(scores: Array, labels: Array) -> float:
     return float((ranks[labels > 0].sum() - positive * (positive + 1) / 2) / (positive * negative))
 
 
-def fit(parts: Parts, sizes: Mapping[str, int], labels: Array, rounds: int = 12, ridge: float = 4.0) -> Effects:
+def fit(parts: Parts, sizes: Mapping[str, int], labels: Array, rounds: int = 20, ridge: float = 4.0) -> Effects:
     """Logistic regression on the planted features, by Newton steps on one feature at a time.
 
-    A feature with one value per row has a diagonal Hessian, so each step is exact up to the other features.
+    A feature with one value per row has a diagonal Hessian, so each step is exact up to the other features; a feature
+    with several takes the steps that a diagonal bound allows.
     """
     num_rows = len(labels)
     rate = np.clip(labels.mean(), 1e-6, 1 - 1e-6)
@@ -83,11 +90,8 @@ def fit(parts: Parts, sizes: Mapping[str, int], labels: Array, rounds: int = 12,
     for _ in range(rounds):
         for name, part in parts.items():
             chance = sigmoid(total)
-            # Several values in a row share its error; dividing by their number keeps the joint step from overshooting.
-            damping = 1.0 if part.rows is None else max(1.0, len(part.ids) / num_rows)
-            slope = part.sums(labels - chance, sizes[name]) - ridge * effects[name]
-            curve = part.sums(chance * (1 - chance), sizes[name], power=2) + ridge
-            step = slope / curve / damping
+            slope = part.slope(labels - chance, sizes[name]) - ridge * effects[name]
+            step = slope / (part.curve(chance * (1 - chance), sizes[name]) + ridge)
             effects[name] += step
             total += part.scores(step, num_rows)
     return effects
@@ -104,3 +108,9 @@ def ragged_shares(values: Array, lengths: Array, wanted: Array) -> Array:
     rows = np.repeat(np.arange(len(lengths)), lengths)
     hits = np.bincount(rows, values == np.repeat(wanted, lengths), len(lengths))
     return hits / np.maximum(lengths, 1)
+
+
+def mean_of(values: Array, lengths: Array) -> Part:
+    """A feature whose effect is the mean of those of each row's values."""
+    rows = np.repeat(np.arange(len(lengths)), lengths)
+    return Part(values, 1 / lengths[rows], rows)

@@ -35,7 +35,7 @@ TABLE_WISE, ROW_WISE = "table_wise", "row_wise"
 
 
 @dataclass(frozen=True, slots=True)
-class Ranks:
+class TableRanks:
     """The processes that hold the tables together."""
 
     group: dist.ProcessGroup
@@ -62,10 +62,10 @@ class _RowSharder(EmbeddingCollectionSharder):
 
 
 class ShardedTables(nn.Module):
-    """One stack. Ranks get whole tables or ranges of rows, never columns: a row and its state stay together."""
+    """One stack. TableRanks get whole tables or ranges of rows, never columns: a row and its state stay together."""
 
     def __init__(
-        self, stack: Stack, plan: EmbeddingModuleShardingPlan, rule: RowRule | None, pace: Pace, ranks: Ranks
+        self, stack: Stack, plan: EmbeddingModuleShardingPlan, rule: RowRule | None, pace: Pace, ranks: TableRanks
     ) -> None:
         super().__init__()
         self._stack = stack
@@ -159,7 +159,7 @@ class ShardedTables(nn.Module):
         return sharded
 
 
-def sharded_tables(config: RunConfig, rule: RowRule | None, pace: Pace, ranks: Ranks) -> dict[str, ShardedTables]:
+def sharded_tables(config: RunConfig, rule: RowRule | None, pace: Pace, ranks: TableRanks) -> dict[str, ShardedTables]:
     """Every stack, placed by one plan. Each rank makes the plan for itself, and from the same facts the same one."""
     found = stacks(config)
     plan = _plan(config, found, ranks)
@@ -183,7 +183,7 @@ def _quiet_planner() -> Iterator[None]:
         logger.setLevel(level)
 
 
-def _plan(config: RunConfig, found: tuple[Stack, ...], ranks: Ranks) -> dict[str, EmbeddingModuleShardingPlan]:
+def _plan(config: RunConfig, found: tuple[Stack, ...], ranks: TableRanks) -> dict[str, EmbeddingModuleShardingPlan]:
     world = ranks.group.size()
     constraints = {
         table.name: ParameterConstraints(

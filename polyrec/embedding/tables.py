@@ -56,9 +56,9 @@ class Embedding(nn.Module):
                 for stack in found
             }
         else:
-            from polyrec.embedding.sharded import Ranks, sharded_tables
+            from polyrec.embedding.sharded import TableRanks, sharded_tables
 
-            self._ranks = Ranks(process_group, device, local_world_size)
+            self._ranks = TableRanks(process_group, device, local_world_size)
             tables = sharded_tables(config, rule, self._pace, self._ranks)
         self.tables = nn.ModuleDict(tables)
 

@@ -154,7 +154,7 @@ def distinct(ids: Tensor, slots: Tensor) -> tuple[Tensor, Tensor]:
     """The rows that `ids` [V] name, each once, and for each id its place among them.
 
     `slots` is int32 scratch with a place for each row of the table; what it holds does not matter. That makes this
-    one pass over the ids, where sorting them would take several.
+    one pass over the ids, where sorting them would take several. The order of the rows may differ from call to call.
     """
     places = torch.arange(ids.numel(), dtype=torch.int32, device=ids.device)
     slots[ids] = places

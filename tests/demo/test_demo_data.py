@@ -55,7 +55,7 @@ def test_the_fit_is_that_of_scikit_learn() -> None:
 def test_several_values_in_a_row_add_up() -> None:
     part = Part(np.array([0, 1, 1]), rows=np.array([0, 0, 2]))
     assert part.scores(np.array([1.0, 10.0]), 3).tolist() == [11.0, 0.0, 10.0]
-    assert part.sums(np.array([1.0, 2.0, 3.0]), 2).tolist() == [1.0, 4.0]
+    assert part.slope(np.array([1.0, 2.0, 3.0]), 2).tolist() == [1.0, 4.0]
 
 
 def test_shares_and_offsets_by_hand() -> None:

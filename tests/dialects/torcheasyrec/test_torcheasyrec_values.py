@@ -185,8 +185,9 @@ SEQUENCES = (
         CITY,
         CITY + " } feature_configs { sequence_feature { sequence_name: 'seq' sequence_length: 5 sequence_delim: '|' "
         "features { id_feature { feature_name: 'city' expression: 'item:town' embedding_name: 'city_emb' "
-        "num_buckets: 9 embedding_dim: 4 } } features { raw_feature { feature_name: 'age' expression: 'user:years' value_dim: 2 } } "
-        "} } feature_configs { sequence_id_feature { feature_name: 'tags' expression: 'user:tags' hash_bucket_size: 7 "
+        "num_buckets: 9 embedding_dim: 4 } } "
+        "features { raw_feature { feature_name: 'age' expression: 'user:years' value_dim: 2 } } } } "
+        "feature_configs { sequence_id_feature { feature_name: 'tags' expression: 'user:tags' hash_bucket_size: 7 "
         "embedding_dim: 4 }",
     ),
     (

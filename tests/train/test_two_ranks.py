@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import small_training as small
+import torch
+
+from polyrec import api
+from polyrec import checkpoint as checkpoints
+from polyrec.checkpoint import tensors
+from polyrec.config import RunConfig
+
+PROGRAM = """
+import json, sys
+from polyrec import api, runtime
+from polyrec.config import RunConfig
+curve = []
+config = RunConfig.model_validate_json(open(sys.argv[1]).read())
+result = api.train(config, resume="--resume" in sys.argv, on_step=lambda step, named: curve.append(named["total"]))
+if config.data.evaluate:
+    result["evaluated"] = api.evaluate(config)["metrics"]
+if runtime.world().is_first:
+    json.dump({"curve": curve, "result": result}, open(sys.argv[2], "w"))
+"""
+
+
+def on_two_ranks(config: RunConfig, folder: Path, *flags: str) -> dict[str, Any]:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "program.py").write_text(PROGRAM)
+    (folder / "run.json").write_text(config.model_dump_json())
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    command += [str(folder / "program.py"), str(folder / "run.json"), str(folder / "out.json"), *flags]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PROCESS_GROUP_TIMEOUT_SECONDS": "60"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=environment, check=False)
+    assert done.returncode == 0, done.stderr[-4000:]
+    return json.loads((folder / "out.json").read_text())
+
+
+def table_weights(path: Path) -> torch.Tensor:
+    weight = torch.zeros(small.ITEMS, 8)
+    tensors.load({"tables.item.weight": weight}, path / "model")
+    return weight
+
+
+def plain_layers() -> dict[str, Any]:
+    """The model without dropout, whose noise is not the same on two ranks as on one."""
+    mlp = {**small.MLP, "dropout": []}
+    model = small.settings(Path())["model"]
+    return {**model, "towers": [{"group": "deep", "mlp": mlp}], "final": mlp}
+
+
+@pytest.fixture(scope="module")
+def halves(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same rows twice: in an order that two ranks split, and in the one that makes the same global batches."""
+    folder = tmp_path_factory.mktemp("halves")
+    table = small.rows(2000, seed=5)
+    half, size = 1000, 50
+    order = [np.arange(at, at + size) for start in range(0, half, size) for at in (start, half + start)]
+    for name, rows in (("two", table), ("one", table.take(pa.array(np.concatenate(order))))):
+        (folder / name).mkdir()
+        pq.write_table(rows, folder / name / "part.parquet", row_group_size=300)
+    return folder
+
+
+@pytest.mark.parametrize("optimizer", ["adagrad", "adam"])
+def test_two_ranks_have_the_loss_curve_of_one(halves: Path, tmp_path: Path, optimizer: str) -> None:
+    rule = {"kind": "adam", "lr": 0.01, "beta1": 0.9, "beta2": 0.999, "eps": 1e-8}
+    tables = None if optimizer == "adagrad" else {"optimizer": rule, "schedule": {"kind": "constant"}}
+
+    def config(name: str, size: int) -> RunConfig:
+        changes: dict[str, Any] = {} if tables is None else {"optim__tables": tables}
+        return small.config(
+            tmp_path,
+            model_dir=str(tmp_path / name),
+            data__train=[str(halves / name)],
+            data__evaluate=[],
+            data__batch_size=size,
+            model=plain_layers(),
+            **changes,
+        )
+
+    curve: list[float] = []
+    api.train(config("one", 100), on_step=lambda step, named: curve.append(named["total"]))
+    found = on_two_ranks(config("two", 50), tmp_path / "job")
+    assert len(curve) == 40
+    assert found["curve"] == pytest.approx(curve, abs=2e-5)
+    assert torch.allclose(
+        table_weights(tmp_path / "one" / "model.ckpt-40"), table_weights(tmp_path / "two" / "model.ckpt-40"), atol=1e-5
+    )
+
+
+def test_uneven_ranks_neither_hang_nor_lose_rows_and_another_number_goes_on(tmp_path: Path) -> None:
+    small.data(tmp_path, train_rows=1010, eval_rows=303)
+    config = small.config(tmp_path, train__epochs=1, train__saving={"every_steps": 3})
+    found = on_two_ranks(config, tmp_path / "job")
+    # 505 rows each: six steps, the last with 5 rows on either rank.
+    assert found["result"]["samples"] == 1010
+    assert found["result"]["steps"] == 6
+    alone = api.evaluate(config)["metrics"]
+    assert found["result"]["evaluated"]["auc"] == pytest.approx(alone["auc"], abs=1e-6)
+    newest = checkpoints.newest(tmp_path / "model")
+    assert newest is not None
+    checkpoints.whole.remove(newest)
+    # From the middle of the epoch, 600 rows in, on one rank: the other 410 rows follow.
+    result = api.train(config, resume=True)
+    assert result["samples"] == 1010
+    longer = small.config(tmp_path, train__epochs=2, train__saving={})
+    assert on_two_ranks(longer, tmp_path / "more", "--resume")["result"]["samples"] == 2020
