@@ -21,7 +21,10 @@ INDEX = ".metadata"
 _RECORDS = "torch.distributed.checkpoint.metadata"
 _SHARDED = "torch.distributed._shard.sharded_tensor.metadata"
 _ALLOWED = {
-    *((_RECORDS, name) for name in ("Metadata", "TensorStorageMetadata", "BytesStorageMetadata", "ChunkStorageMetadata")),
+    *(
+        (_RECORDS, name)
+        for name in ("Metadata", "TensorStorageMetadata", "BytesStorageMetadata", "ChunkStorageMetadata")
+    ),
     *((_RECORDS, name) for name in ("TensorProperties", "MetadataIndex", "StorageMeta", "_MEM_FORMAT_ENCODING")),
     *((_SHARDED, name) for name in ("TensorProperties", "MEM_FORMAT_ENCODING")),
     ("torch.distributed.checkpoint.filesystem", "_StorageInfo"),

@@ -48,8 +48,8 @@ class MovieLens:
             "occupation": random.normal(0, 0.3, NUM_OCCUPATIONS),
             "genres": random.normal(0, 0.4, len(GENRES)),
             "decade": random.normal(0, 0.4, NUM_YEARS // 10 + 1),
-            "match": np.array([1.2]),
-            "history": random.normal(0, 0.8, len(GENRES)),
+            "match": np.array([0.8]),
+            "history": random.normal(0, 1.0, len(GENRES)),
         }
 
     def sample(self, random: np.random.Generator, num_rows: int) -> Sample:

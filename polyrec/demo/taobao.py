@@ -50,8 +50,8 @@ class Taobao:
             "cate_id": random.normal(0, 0.5, NUM_CATEGORIES),
             "brand": random.normal(0, 0.3, NUM_BRANDS),
             "price": random.permutation(np.linspace(-0.7, 0.7, len(PRICE_BOUNDARIES) + 1)),
-            "match": np.array([1.2]),
-            "history": random.normal(0, 0.8, NUM_CATEGORIES),
+            "match": np.array([0.8]),
+            "history": random.normal(0, 1.0, NUM_CATEGORIES),
         }
 
     def sample(self, random: np.random.Generator, num_rows: int) -> Sample:

@@ -33,7 +33,7 @@ class Part:
         return np.bincount(self.ids, values if self.weights is None else values * self.weights, size)
 
     def curve(self, errors: Array, size: int) -> Array:
-        """A bound on the second derivatives: several values of a row share its error, so each counts for all of them."""
+        """A bound on the second derivatives: values of one row share its error, so each counts for all of them."""
         weights = np.ones(len(self.ids)) if self.weights is None else self.weights
         if self.rows is None:
             return np.bincount(self.ids, errors * weights**2, size)

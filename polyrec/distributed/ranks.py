@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TypeVar
@@ -16,6 +17,9 @@ from torch.distributed.rendezvous import rendezvous
 from polyrec.runtime import World
 
 T = TypeVar("T")
+
+_groups = itertools.count()
+"""Numbers the groups that this process joins; every rank joins them in the same order."""
 
 
 class Ranks:
@@ -75,11 +79,14 @@ def joined(world: World, device: str = "cpu") -> Iterator[Ranks]:
         return
     timeout = datetime.timedelta(seconds=world.timeout_seconds)
     store, rank, size = next(iter(rendezvous("env://", timeout=timeout)))
-    # A restarted job finds the old ranks' addresses in a store that outlives them, so each start has its own names.
-    store = PrefixStore(f"start-{world.restarts}", store)
+    # The store outlives a restarted job's ranks and a process's earlier groups, whose addresses are stale by now.
+    store = dist.PrefixStore(f"start-{world.restarts}-{next(_groups)}", store)
     backend = "nccl" if device == "cuda" else "gloo"
     dist.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=timeout)
+    ranks = Ranks(world, dist.group.WORLD)
     try:
-        yield Ranks(world, dist.group.WORLD)
+        yield ranks
+        # A rank that leaves while others still talk breaks their connections.
+        ranks.wait()
     finally:
         dist.destroy_process_group()

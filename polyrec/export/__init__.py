@@ -83,7 +83,9 @@ def chosen_checkpoint(config: RunConfig, path: str | None) -> Path:
         return checkpoints.locate(config.model_dir)
     best = checkpoints.read_best(Path(config.model_dir))
     if best is None:
-        raise CheckpointError(f"{config.model_dir}: no evaluation gave {config.export.metric}, so no checkpoint is the best")
+        raise CheckpointError(
+            f"{config.model_dir}: no evaluation gave {config.export.metric}, so no checkpoint is the best"
+        )
     return checkpoints.locate(config.in_model_dir(best["checkpoint"]))
 
 
@@ -105,7 +107,6 @@ def _golden_rows(config: RunConfig, source: Path) -> pa.RecordBatch:
         raise ExportError(f"{source}: holds no sample rows and the config names no data to take them from")
     files = expand(paths, config.data.reader.suffixes())
     return first_rows(config.data.reader, files, config.feature_columns, checkpoints.SAMPLE_ROWS)
-
 
 
 def _write(config: RunConfig, recommender: Recommender, rows: pa.RecordBatch, place: Path) -> dict[str, Any]:
@@ -153,4 +154,3 @@ def _copy_assets(assets: Sequence[str], place: Path) -> None:
             raise ExportError(f"{asset}: would be written outside of the export")
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(path, copy)
-

@@ -53,7 +53,11 @@ def _inspect(path: Path) -> None:
         with zipfile.ZipFile(path) as archive:
             for name in archive.namelist():
                 inner = name.partition("/")[2]
-                if "custom_obj" in inner or "opaque" in inner or (inner.startswith("data/weights/") and inner.endswith(".pt")):
+                if (
+                    "custom_obj" in inner
+                    or "opaque" in inner
+                    or (inner.startswith("data/weights/") and inner.endswith(".pt"))
+                ):
                     raise ExportError(f"{path}: holds {inner}, which is not plain numbers")
                 if inner.endswith(".json"):
                     _inspect_values(path, json.loads(archive.read(name)))

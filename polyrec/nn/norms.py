@@ -29,13 +29,15 @@ class BatchNorm(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         learns = self.training and x.shape[0] > 1
-        before = self.running_var.clone() if learns and self.is_biased else None
-        mean, var = self.running_mean, self.running_var
-        out = functional.batch_norm(x, mean, var, self.weight, self.bias, learns, self.momentum, self.eps)
-        if before is not None:
-            # torch has mixed in the unbiased variance, n / (n - 1) times the batch's own.
-            kept = before * (1 - self.momentum)
-            self.running_var.copy_(torch.lerp(kept, self.running_var, (x.shape[0] - 1) / x.shape[0]))
+        if not (learns and self.is_biased):
+            mean, var = self.running_mean, self.running_var
+            return functional.batch_norm(x, mean, var, self.weight, self.bias, learns, self.momentum, self.eps)
+        # torch would mix in the unbiased variance, n / (n - 1) times the batch's own.
+        out = functional.batch_norm(x, None, None, self.weight, self.bias, True, self.momentum, self.eps)
+        with torch.no_grad():
+            var, mean = torch.var_mean(x, dim=0, correction=0)
+            self.running_mean.lerp_(mean, self.momentum)
+            self.running_var.lerp_(var, self.momentum)
         return out
 
 

@@ -95,21 +95,40 @@ def _evaluate_one(config: RunConfig, path: Path, ranks: Ranks) -> dict[str, Any]
 
 
 def write_result(config: RunConfig, metrics: Mapping[str, float], step: int | None, name: str | None = None) -> Path:
-    """Keep a result in the model folder, in the form that the config asks for."""
-    path = config.in_model_dir(name or config.evaluate.result)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    facts = plain({"global_step": step, **dict(sorted(metrics.items()))})
+    """Keep the result of an evaluation in the model folder, in the form that the config asks for."""
+    path = _prepared(config, name or config.evaluate.result)
     if config.evaluate.result_form == "document":
-        path.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(_facts(metrics, step), indent=2) + "\n", encoding="utf-8")
     else:
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(facts) + "\n")
+        _append(path, _facts(metrics, step))
     return path
+
+
+def add_to_history(config: RunConfig, metrics: Mapping[str, float], step: int) -> None:
+    """Add an evaluation during training to the run's history, one JSON line each."""
+    _append(_prepared(config, config.evaluate.history), _facts(metrics, step))
+
+
+def _prepared(config: RunConfig, name: str) -> Path:
+    path = config.in_model_dir(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def _append(path: Path, facts: Mapping[str, Any]) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(facts) + "\n")
+
+
+def _facts(metrics: Mapping[str, float], step: int | None) -> dict[str, Any]:
+    return plain({"global_step": step, **dict(sorted(metrics.items()))})
 
 
 def plain(facts: Mapping[str, Any]) -> dict[str, Any]:
     """The same facts for JSON, which knows no NaN: a metric that is not defined on the data becomes null."""
-    return {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in facts.items()}
+    return {
+        key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in facts.items()
+    }
 
 
 def shown(metrics: Mapping[str, float]) -> str:

@@ -25,7 +25,7 @@ from polyrec.recommender import Recommender
 from polyrec.tasks import Judge
 from polyrec.train.board import Board
 from polyrec.train.device import choose_device
-from polyrec.train.evaluate import measure, plain, shown, write_result
+from polyrec.train.evaluate import add_to_history, measure, plain, shown
 from polyrec.train.profile import profiling
 from polyrec.train.progress import ProgressReport
 from polyrec.train.saver import Saver
@@ -250,7 +250,7 @@ class TrainRun:
         if not self.ranks.is_first:
             return
         log.info("evaluation at step %d: %s", self.saver.label, shown(self.metrics))
-        write_result(self.config, self.metrics, self.saver.label, self.config.evaluate.history)
+        add_to_history(self.config, self.metrics, self.saver.label)
         self.saver.note_metrics(path, self.metrics)
         with Board(self.config, "eval_val") as board:
             board.metrics(self.metrics, self.saver.label)

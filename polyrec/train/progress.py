@@ -33,7 +33,12 @@ class ProgressReport(AbstractContextManager["ProgressReport"]):
             from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
             from rich.progress import Progress as Bar
 
-            columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[text]}"), TimeRemainingColumn())
+            columns = (
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TextColumn("{task.fields[text]}"),
+                TimeRemainingColumn(),
+            )
             self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
             self._bar_task = self._bar.add_task(self.title, total=self.total, completed=self._done, text="")
             self._bar.start()

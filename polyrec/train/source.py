@@ -56,7 +56,6 @@ class Source:
         found = [Position.load(position) for position in positions if position is not None]
         return self.loader.resume(found) if all(map(self.loader.fits, found)) else None
 
-
     def turns(self, epoch: int = 0, start: Position | None = None) -> Iterator[Turn]:
         """Every batch of an epoch; a rank that has run out gets empty ones until the last rank has."""
         prepared = Prefetch(lambda: self._prepare(epoch, start), PREPARED_AHEAD)

@@ -67,7 +67,9 @@ def test_predictions_are_those_of_evaluation_in_the_order_of_the_rows(
     assert roc_auc_score(found["click"], found["probs"]) == pytest.approx(evaluated, abs=1e-9)
 
 
-def test_checkpoint_and_export_predict_the_same(config: RunConfig, exported: Path, folder: Path, tmp_path: Path) -> None:
+def test_checkpoint_and_export_predict_the_same(
+    config: RunConfig, exported: Path, folder: Path, tmp_path: Path
+) -> None:
     inputs = [str(folder / "eval" / "part-0.parquet")]
     api.predict(str(exported), inputs, str(tmp_path / "a"))
     api.predict_checkpoint(config, inputs, str(tmp_path / "b"))

@@ -80,7 +80,11 @@ def settings(folder: Path, **changes: Any) -> dict[str, Any]:
             {
                 "name": "deep",
                 "kind": "flat",
-                "inputs": [{"feature": "color", "table": "color"}, {"feature": "item", "table": "item"}, {"feature": "price"}],
+                "inputs": [
+                    {"feature": "color", "table": "color"},
+                    {"feature": "item", "table": "item"},
+                    {"feature": "price"},
+                ],
             },
             {
                 "name": "clicks",

@@ -34,7 +34,13 @@ def run(folder: Path, tmp_path: Path, source: Path | str, **changes: object) -> 
             folder,
             model_dir=str(tmp_path / "tuned"),
             data__evaluate=[],
-            train={"steps": 1, "tensorboard": False, "saving": {"at_start": True}, "fine_tune_from": str(source), **changes},
+            train={
+                "steps": 1,
+                "tensorboard": False,
+                "saving": {"at_start": True},
+                "fine_tune_from": str(source),
+                **changes,
+            },
         )
     )
     return tmp_path / "tuned" / "model.ckpt-0"
@@ -52,7 +58,9 @@ def pretrained(tmp_path: Path, width: int = 8) -> tuple[Path, torch.Tensor]:
     """A checkpoint as another program writes one: tensors at its top, no manifest."""
     weight = torch.arange(50.0 * width).view(50, width)
     for number in (0, 3):
-        dcp.save({"embedding.weight": weight + number}, checkpoint_id=tmp_path / f"pre/model.ckpt-{number}", no_dist=True)
+        dcp.save(
+            {"embedding.weight": weight + number}, checkpoint_id=tmp_path / f"pre/model.ckpt-{number}", no_dist=True
+        )
     return tmp_path / "pre", weight
 
 
@@ -72,11 +80,17 @@ def test_a_name_map_takes_a_table_of_another_program(
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ("tables.colour.weight\tembedding.weight", r"no weight tables\.colour\.weight; did you mean tables\.color\.weight"),
+        (
+            "tables.colour.weight\tembedding.weight",
+            r"no weight tables\.colour\.weight; did you mean tables\.color\.weight",
+        ),
         ("tables.color.weight\tembeding.weight", r"no weight embeding\.weight; did you mean embedding\.weight"),
         ("tables.color.weight", r"map\.txt:1: needs two names"),
         ("a b\na c", r"map\.txt:2: a is given twice"),
-        ("network.heads.layers.0.weight embedding.weight", r"network\.heads\.layers\.0\.weight|is \[50, 8\] in the checkpoint"),
+        (
+            "network.heads.layers.0.weight embedding.weight",
+            r"network\.heads\.layers\.0\.weight|is \[50, 8\] in the checkpoint",
+        ),
     ],
 )
 def test_a_wrong_name_map_is_an_error_that_says_where(folder: Path, tmp_path: Path, lines: str, message: str) -> None:
@@ -89,7 +103,9 @@ def test_a_wrong_name_map_is_an_error_that_says_where(folder: Path, tmp_path: Pa
 @pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
 def test_weights_with_other_names_alone_are_an_error(folder: Path, tmp_path: Path) -> None:
     source, _ = pretrained(tmp_path)
-    with pytest.raises(CheckpointError, match=r"none of its weights has a name of this model; it holds: embedding\.weight"):
+    with pytest.raises(
+        CheckpointError, match=r"none of its weights has a name of this model; it holds: embedding\.weight"
+    ):
         run(folder, tmp_path, source)
 
 

@@ -25,7 +25,7 @@ MUTATIONS = [
     (DIN, "save_checkpoints_steps: 200", "save_checkpoint_steps: 200", "did you mean save_checkpoints_steps?", True),
     (DIN, "log_step_count_steps: 50", 'log_step_count_steps: "50"', "needs a whole number", False),
     (DIN, 'exporter_type: "latest"', 'exporter_type: "lastest"', "did you mean latest?", True),
-    (DIN, "batch_size: 2048", "batch_size: 0", "needs more than 0", False),
+    (DIN, "batch_size: 1024", "batch_size: 0", "needs more than 0", False),
     (DIN, "ParquetDataset", "ParquetDatset", "did you mean ParquetDataset?", True),
     (DIN, "FG_DAG ", "FG_DAGS ", "did you mean FG_DAG?", True),
     (DIN, "label_fields:", "label_field:", "did you mean label_fields?", True),
