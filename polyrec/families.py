@@ -32,7 +32,7 @@ class ReaderConfig(Component):
         """File endings taken from a folder; empty takes every file that is not hidden."""
 
     @abstractmethod
-    def schema(self, path: str) -> pa.Schema:
+    def arrow_schema(self, path: str) -> pa.Schema:
         """Columns of one file, without reading its rows."""
 
     @abstractmethod
@@ -115,7 +115,7 @@ class InitConfig(Component):
 
     @abstractmethod
     def fill(self, weight: Tensor, generator: torch.Generator | None = None) -> None:
-        """Overwrite `weight` in place. Tables are filled in blocks of rows, so the shape says nothing about their size."""
+        """Overwrite `weight` in place. Tables come in blocks of rows, so its shape says nothing of their size."""
 
 
 class ModelConfig(Component):

@@ -17,7 +17,8 @@ from polyrec.data.batch import Batch, Collator
 from polyrec.data.files import expand
 from polyrec.data.loader import RowLoader
 from polyrec.data.prefetch import Prefetch
-from polyrec.data.writers import open_writer
+from polyrec.data.writers import Format, PartWriter, open_writer, prepare_folder
+from polyrec.distributed import joined
 from polyrec.errors import ConfigError, DataError, nearest
 from polyrec.export import chosen_checkpoint, load_recommender
 from polyrec.export.load import ExportedModel
@@ -39,13 +40,14 @@ def predict(  # noqa: PLR0913 - the options of one command
     reserve: Sequence[str] = (),
     columns: Sequence[str] = (),
     batch_size: int | None = None,
-    format: str | None = None,
+    format: Format | None = None,
     steps: int | None = None,
+    overwrite: bool = False,
 ) -> dict[str, Any]:
     """Predict with an export."""
     exported = ExportedModel(model)
     job = PredictJob(exported.config, exported, inputs, reserve, columns)
-    return job.write(output, batch_size=batch_size, format=format, steps=steps)
+    return job.write(output, batch_size=batch_size, format=format, steps=steps, overwrite=overwrite)
 
 
 def predict_checkpoint(  # noqa: PLR0913 - the options of one command
@@ -57,8 +59,9 @@ def predict_checkpoint(  # noqa: PLR0913 - the options of one command
     reserve: Sequence[str] = (),
     columns: Sequence[str] = (),
     batch_size: int | None = None,
-    format: str | None = None,
+    format: Format | None = None,
     steps: int | None = None,
+    overwrite: bool = False,
 ) -> dict[str, Any]:
     """Predict with a checkpoint, the newest of the run when none is named."""
     recommender = load_recommender(config, chosen_checkpoint(config, checkpoint))
@@ -70,7 +73,7 @@ def predict_checkpoint(  # noqa: PLR0913 - the options of one command
             return judge.outputs(logits)
 
     job = PredictJob(config, model, inputs, reserve, columns)
-    return job.write(output, batch_size=batch_size, format=format, steps=steps)
+    return job.write(output, batch_size=batch_size, format=format, steps=steps, overwrite=overwrite)
 
 
 class PredictJob:
@@ -89,7 +92,7 @@ class PredictJob:
     def _reserved(self, names: Sequence[str]) -> tuple[str, ...]:
         if not names:
             return ()
-        known = self.reader.schema(self.files[0]).names
+        known = self.reader.arrow_schema(self.files[0]).names
         if ALL_COLUMNS in names:
             return tuple(known)
         wanted: list[str] = []
@@ -99,34 +102,36 @@ class PredictJob:
             wanted += self.config.feature_columns if name == FEATURE_COLUMNS else [name]
         return tuple(dict.fromkeys(wanted))
 
-    def write(self, output: str, *, batch_size: int | None, format: str | None, steps: int | None) -> dict[str, Any]:
+    def write(
+        self, output: str, *, batch_size: int | None, format: Format | None, steps: int | None, overwrite: bool
+    ) -> dict[str, Any]:
         """Every rank writes the rows of its share into a file of its own."""
-        world = runtime.world()
-        loader = RowLoader(
-            self.reader,
-            self.files,
-            tuple(dict.fromkeys((*self.config.feature_columns, *self.reserved))),
-            batch_size=batch_size or self.config.data.eval_batch_size,
-            rank=world.rank,
-            world=world.size,
-        )
-        chosen = format or ("parquet" if self.reader.kind == "parquet" else "csv")
-        writer = open_writer(output, chosen, world.rank)
-        began, rows = time.monotonic(), 0
-        prepared = Prefetch(lambda: self._prepare(loader, steps))
-        try:
-            for kept, batch in prepared:
-                writer.write(self._result(kept, self.model(batch)))
-                rows += batch.size
-        except BaseException:
-            writer.abort()
-            raise
-        finally:
-            prepared.close()
-        writer.close()
+        began = time.monotonic()
+        with joined(runtime.world()) as ranks:
+            if ranks.is_first:
+                prepare_folder(output, overwrite)
+            ranks.wait()
+            loader = RowLoader(
+                self.reader,
+                self.files,
+                tuple(dict.fromkeys((*self.config.feature_columns, *self.reserved))),
+                batch_size=batch_size or self.config.data.eval_batch_size,
+                rank=ranks.rank,
+                world=ranks.size,
+            )
+            chosen: Format = format or ("parquet" if self.reader.kind == "parquet" else "csv")
+            rows = int(ranks.sum([self._write_part(loader, open_writer(output, chosen, ranks.rank), steps)])[0])
+        if not rows:
+            raise DataError(f"{', '.join(self.files)}: no rows to predict")
         seconds = time.monotonic() - began
         log.info("%d rows predicted in %.1f s", rows, seconds)
         return {"output": output, "rows": rows, "seconds": round(seconds, 3), "files": len(self.files)}
+
+    def _write_part(self, loader: RowLoader, writer: PartWriter, steps: int | None) -> int:
+        with Prefetch(lambda: self._prepare(loader, steps)) as prepared, writer:
+            for kept, batch in prepared:
+                writer.write(self._result(kept, self.model(batch)))
+        return writer.rows
 
     def _prepare(self, loader: RowLoader, steps: int | None) -> Iterator[tuple[pa.RecordBatch, Batch]]:
         collate = Collator(self.config, with_labels=False)

@@ -45,7 +45,8 @@ def command(argv: Sequence[str]) -> list[str]:
     )
     if found.writer_type:
         words.append(f"--format={_format(found.writer_type)}")
-    return words + upstream.path_options(found, {"predict_input_path": "--input"})
+    # Upstream writes over the parts of an earlier run.
+    return [*words, "--overwrite", *upstream.path_options(found, {"predict_input_path": "--input"})]
 
 
 def _format(writer: str) -> str:

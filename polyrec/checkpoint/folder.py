@@ -53,7 +53,7 @@ def begin(folder: Path) -> Path:
 def finish(folder: Path, facts: dict[str, object]) -> None:
     """Write the manifest, make every byte durable, then give the folder its name.
 
-    The rename is the moment at which the folder exists: before it nothing is found under its name, after it everything is.
+    The rename is the moment at which the folder exists: before it nothing has its name, after it everything is there.
     """
     place = unfinished(folder)
     files = sorted(path for path in place.rglob("*") if path.is_file())

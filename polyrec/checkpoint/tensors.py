@@ -12,8 +12,11 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-import torch.distributed.checkpoint as dcp
+from torch.distributed.checkpoint.default_planner import DefaultLoadPlanner
+from torch.distributed.checkpoint.filesystem import FileSystemReader, FileSystemWriter
 from torch.distributed.checkpoint.metadata import Metadata, StorageMeta, TensorStorageMetadata
+from torch.distributed.checkpoint.state_dict_loader import load as load_shards
+from torch.distributed.checkpoint.state_dict_saver import save as save_shards
 
 from polyrec.errors import CheckpointError
 
@@ -36,7 +39,7 @@ _ALLOWED = {
 
 
 class _IndexUnpickler(pickle.Unpickler):
-    """The format's index is a pickle: its plain records are built and everything else is refused, so it runs no code."""
+    """The format's index is a pickle: its plain records are built, all else is refused, so it runs no code."""
 
     def find_class(self, module_name: str, global_name: str) -> Any:
         if (module_name, global_name) in _ALLOWED:
@@ -44,12 +47,12 @@ class _IndexUnpickler(pickle.Unpickler):
         raise pickle.UnpicklingError(f"{module_name}.{global_name} does not belong in a checkpoint")
 
 
-class _Reader(dcp.FileSystemReader):
+class _Reader(FileSystemReader):
     def read_metadata(self, *_: Any, **__: Any) -> Metadata:
         return read_index(Path(self.path), getattr(self, "load_id", None))
 
 
-class _Planner(dcp.DefaultLoadPlanner):
+class _Planner(DefaultLoadPlanner):
     def load_bytes(self, read_item: Any, value: io.BytesIO) -> None:
         raise CheckpointError(f"{read_item.dest_index.fqn}: is not a tensor; only tensors are loaded")
 
@@ -89,7 +92,7 @@ def save(tensors: Mapping[str, Any], folder: Path) -> None:
     """Each rank writes its shards; call it on all of them."""
     alone = not dist.is_initialized()
     with _quiet():
-        dcp.save(dict(tensors), storage_writer=dcp.FileSystemWriter(folder, sync_files=False), no_dist=alone)
+        save_shards(dict(tensors), storage_writer=FileSystemWriter(folder, sync_files=False), no_dist=alone)
 
 
 def load(tensors: Mapping[str, Any], folder: Path) -> None:
@@ -98,4 +101,4 @@ def load(tensors: Mapping[str, Any], folder: Path) -> None:
         return
     alone = not dist.is_initialized()
     with _quiet():
-        dcp.load(dict(tensors), storage_reader=_Reader(folder), planner=_Planner(), no_dist=alone)
+        load_shards(dict(tensors), storage_reader=_Reader(folder), planner=_Planner(), no_dist=alone)

@@ -56,7 +56,7 @@ def _check_data(loaded: Loaded, run: RunConfig, paths: Sequence[str]) -> tuple[l
         loaded.report.notes.append(Problem(None, "", f"not looked at: {error}"))
         return [], 0
     try:
-        wrong = checks.check_columns(run, run.data.reader.schema(first).names)
+        wrong = checks.check_columns(run, run.data.reader.arrow_schema(first).names)
         if not wrong:
             _read(run, first)
     except DataError as error:

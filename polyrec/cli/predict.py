@@ -23,6 +23,7 @@ def flags() -> Flags:
     found.add_argument("--batch-size", type=int, metavar="ROWS", help="rows scored together")
     found.add_argument("--format", choices=("parquet", "csv"), help="file format to write")
     found.add_argument("--steps", type=int, metavar="N", help="batches to score, all if left out")
+    found.add_argument("--overwrite", action="store_true", help="replace the parts that the output folder holds")
     configs.add_config_options(found)
     configs.add_step_option(found)
     return found
@@ -38,6 +39,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         "batch_size": arguments.batch_size,
         "format": arguments.format,
         "steps": arguments.steps,
+        "overwrite": arguments.overwrite,
     }
     if arguments.model is not None:
         _only_with_config(arguments)

@@ -177,7 +177,7 @@ class RowLoader:
 
     def _first_schema(self, names: Sequence[str]) -> pa.Schema:
         """Of the first file of all, not of the first that this rank reads, so that all ranks agree."""
-        schema = self.reader.schema(self.files[0])
+        schema = self.reader.arrow_schema(self.files[0])
         check_columns(self.files[0], names, schema.names)
         return pa.schema([schema.field(name) for name in names])
 

@@ -80,7 +80,7 @@ def joined(world: World, device: str = "cpu") -> Iterator[Ranks]:
     timeout = datetime.timedelta(seconds=world.timeout_seconds)
     store, rank, size = next(iter(rendezvous("env://", timeout=timeout)))
     # The store outlives a restarted job's ranks and a process's earlier groups, whose addresses are stale by now.
-    store = dist.PrefixStore(f"start-{world.restarts}-{next(_groups)}", store)
+    store = PrefixStore(f"start-{world.restarts}-{next(_groups)}", store)
     backend = "nccl" if device == "cuda" else "gloo"
     dist.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=timeout)
     ranks = Ranks(world, dist.group.WORLD)

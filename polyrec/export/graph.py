@@ -9,6 +9,7 @@ from pathlib import Path
 
 import torch
 from torch import Tensor, nn
+from torch._dynamo.exc import UserError
 
 from polyrec.errors import ExportError
 
@@ -31,7 +32,7 @@ def trace(network: nn.Module, groups: dict[str, Tensor]) -> torch.export.Exporte
     example = {name: _at_least_two(value) for name, value in groups.items()}
     try:
         return torch.export.export(network, ({**example},), dynamic_shapes=(shapes,))
-    except torch._dynamo.exc.UserError as error:
+    except UserError as error:
         raise ExportError(f"the network cannot be written as a graph: {error}") from None
 
 

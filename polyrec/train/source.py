@@ -1,4 +1,4 @@
-"""From paths to batches: the share of one rank, prepared in a thread ahead of its use and given out in step with the others."""
+"""From paths to batches: one rank's share, prepared ahead in a thread and given out in step with the others."""
 
 from __future__ import annotations
 
@@ -51,10 +51,14 @@ class Source:
 
     def resume(self, positions: Sequence[dict[str, Any] | None]) -> Position | None:
         """Where this rank goes on, from what all ranks of the earlier run noted; None is the beginning of an epoch."""
-        if any(position is None for position in positions):
+        if all(position is None for position in positions):
             return None
         found = [Position.load(position) for position in positions if position is not None]
-        return self.loader.resume(found) if all(map(self.loader.fits, found)) else None
+        if not all(map(self.loader.fits, found)):
+            return None
+        # A rank whose share is empty has not moved; it stands at the beginning of the epoch that the others are in.
+        begin = Position(epoch=found[0].epoch, data=self.loader.data)
+        return self.loader.resume([begin if position is None else Position.load(position) for position in positions])
 
     def turns(self, epoch: int = 0, start: Position | None = None) -> Iterator[Turn]:
         """Every batch of an epoch; a rank that has run out gets empty ones until the last rank has."""

@@ -1,4 +1,4 @@
-"""Being asked to stop: the step under way is finished, a checkpoint is saved, and the exit code says which signal it was."""
+"""Being asked to stop: the step under way is finished, a checkpoint is saved, the exit code names the signal."""
 
 from __future__ import annotations
 

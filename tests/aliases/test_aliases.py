@@ -44,12 +44,12 @@ LINES = [
     (
         "tzrec.predict --scripted_model_path x --predict_input_path i --predict_output_path o --reserved_columns "
         "ALL_COLUMNS --output_columns probs,logits --batch_size 64 --predict_threads 4 --writer_type CsvWriter",
-        "predict x --output=o --reserve=ALL_COLUMNS --columns=probs,logits --batch-size=64 --format=csv --input i",
+        "predict x --output=o --reserve=ALL_COLUMNS --columns=probs,logits --batch-size=64 --format=csv --overwrite --input i",
     ),
     (
         "tzrec.predict --pipeline_config_path a --checkpoint_path c --predict_input_path i --predict_output_path o "
         "--predict_steps 3 --debug_level 0 --edit_config_json {}",
-        "predict --config=a --checkpoint=c --edit={} --output=o --steps=3 --input i",
+        "predict --config=a --checkpoint=c --edit={} --output=o --steps=3 --overwrite --input i",
     ),
     ("tzrec.tools.list_distcp_param --checkpoint_path c", "checkpoint ls c"),
     (
@@ -79,13 +79,13 @@ LINES = [
     (
         "easy_rec.python.predict --saved_model_dir x --input_path i --output_path o --reserved_cols a,b --output_cols "
         "ALL_COLUMNS",
-        "predict x --output=o --reserve=a,b --batch-size=1024 --format=csv --input i",
+        "predict x --output=o --reserve=a,b --batch-size=1024 --format=csv --overwrite --input i",
     ),
     (
         "easy_rec.python.predict --pipeline_config_path a --checkpoint_path c --input_path i --output_path o "
         "--output_cols probs --batch_size 5",
         "predict --config=a --checkpoint=c --output=o --reserve=ALL_COLUMNS --columns=probs --batch-size=5 "
-        "--format=csv --input i",
+        "--format=csv --overwrite --input i",
     ),
     ("paddlerec.run -m config.yaml", "run config.yaml"),
     ("paddlerec.run --model paddlerec.models.rank.dnn", "run paddlerec.models.rank.dnn"),

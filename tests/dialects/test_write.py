@@ -6,6 +6,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from own_form import RUN
 
 from polyrec import catalog, dialects
 from polyrec.config import Learning, RunConfig
@@ -16,9 +17,7 @@ NUMBERS = st.floats(allow_nan=False)
 
 
 @pytest.fixture(scope="module")
-def run(request: pytest.FixtureRequest) -> RunConfig:
-    from conftest import RUN
-
+def run() -> RunConfig:
     config = dialects.load_text(RUN, "run.yaml").config
     assert isinstance(config, RunConfig)
     return config

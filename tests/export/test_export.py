@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+import small_training as small
 from safetensors.numpy import load_file, save_file
 from sklearn.metrics import roc_auc_score
 
@@ -20,9 +21,6 @@ from polyrec import api
 from polyrec.checkpoint import folder as whole
 from polyrec.config import RunConfig
 from polyrec.errors import ConfigError, DataError, ExportError
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "train"))
-import small_training as small  # noqa: E402 - shared with the tests of training
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,8 @@ def command(argv: Sequence[str]) -> list[str]:
     words.append(f"--reserve={found.reserved_cols or ALL}")
     if found.output_cols and found.output_cols != ALL:
         words.append(f"--columns={found.output_cols}")
-    words += [f"--batch-size={found.batch_size or 1024}", "--format=csv"]
+    # Upstream writes over the parts of an earlier run.
+    words += [f"--batch-size={found.batch_size or 1024}", "--format=csv", "--overwrite"]
     return words + upstream.path_options(found, {"input_path": "--input"})
 
 

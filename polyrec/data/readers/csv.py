@@ -70,7 +70,7 @@ class Csv(ReaderConfig):
     def suffixes(self) -> tuple[str, ...]:
         return ()
 
-    def schema(self, path: str) -> pa.Schema:
+    def arrow_schema(self, path: str) -> pa.Schema:
         declared = {column.name: TYPES[column.type] for column in self.columns}
         names = self._names(path)
         inferred = {} if declared.keys() >= set(names) else self._inferred(path, names)
@@ -83,7 +83,7 @@ class Csv(ReaderConfig):
         return text_pieces(path)
 
     def read(self, span: Span, columns: tuple[str, ...]) -> Iterator[tuple[Span, pa.RecordBatch]]:
-        schema = self.schema(span.path)
+        schema = self.arrow_schema(span.path)
         check_columns(span.path, columns, schema.names)
         wanted = columns or tuple(schema.names)
         parsed = ((at, block, self._rows(span.path, at, block, schema, wanted)) for at, block in blocks(span))

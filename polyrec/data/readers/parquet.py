@@ -22,7 +22,7 @@ class Parquet(ReaderConfig):
     def suffixes(self) -> tuple[str, ...]:
         return (".parquet",)
 
-    def schema(self, path: str) -> pa.Schema:
+    def arrow_schema(self, path: str) -> pa.Schema:
         with _opened(path) as file:
             return file.schema_arrow.remove_metadata()
 

@@ -56,7 +56,7 @@ class Slots(ReaderConfig):
     def suffixes(self) -> tuple[str, ...]:
         return ()
 
-    def schema(self, path: str) -> pa.Schema:
+    def arrow_schema(self, path: str) -> pa.Schema:
         ids = [(name, pa.list_(pa.int64())) for name in self.sparse]
         return pa.schema([*ids, *((slot.name, pa.list_(pa.float32())) for slot in self.dense)])
 
@@ -67,7 +67,7 @@ class Slots(ReaderConfig):
         return text_pieces(path)
 
     def read(self, span: Span, columns: tuple[str, ...]) -> Iterator[tuple[Span, pa.RecordBatch]]:
-        names = self.schema(span.path).names
+        names = self.arrow_schema(span.path).names
         check_columns(span.path, columns, names)
         wanted = list(columns or names)
         sizes = {slot.name: slot.size for slot in self.dense}

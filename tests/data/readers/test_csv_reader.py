@@ -78,7 +78,7 @@ def test_quotes_can_be_plain_characters(tmp_path: Path) -> None:
 def test_a_header_names_the_columns_and_types_are_inferred(tmp_path: Path) -> None:
     path = write(tmp_path, '\ufeffcity,"id",price,day\r\nrome,1,2,2024-01-01\r\noslo,2,0.5,\r\n')
     reader = Csv(columns=(CsvColumn(name="price", type="float"),), header=True)
-    assert [str(field.type) for field in reader.schema(path)] == ["string", "int64", "float", "string"]
+    assert [str(field.type) for field in reader.arrow_schema(path)] == ["string", "int64", "float", "string"]
     assert rows(reader, path, ("id", "day")) == [{"id": 1, "day": "2024-01-01"}, {"id": 2, "day": None}]
 
 
@@ -179,9 +179,9 @@ def test_an_unknown_column_is_answered_by_the_nearest(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no column prise; did you mean price"):
         rows(Csv(columns=COLUMNS, header=False), path, ("prise",))
     with pytest.raises(DataError, match="no column city; did you mean citty"):
-        Csv(columns=COLUMNS, header=True).schema(write(tmp_path, "id,price,citty\n", "other.csv"))
+        Csv(columns=COLUMNS, header=True).arrow_schema(write(tmp_path, "id,price,citty\n", "other.csv"))
     with pytest.raises(DataError, match=r":1: the header names id twice"):
-        Csv(header=True).schema(write(tmp_path, "id,id\n", "twice.csv"))
+        Csv(header=True).arrow_schema(write(tmp_path, "id,id\n", "twice.csv"))
 
 
 def test_configs_that_cannot_work_are_refused() -> None:

@@ -47,7 +47,7 @@ def test_columns_come_as_asked_in_their_types(path: str) -> None:
     batches = [batch for _, batch in Parquet().read(Span(path, 0, 100), columns)]
     assert pa.Table.from_batches(batches).to_pylist() == TABLE.select(columns).to_pylist()
     assert batches[0].schema.names == list(columns)
-    assert Parquet().schema(path).equals(TABLE.schema)
+    assert Parquet().arrow_schema(path).equals(TABLE.schema)
     everything = next(Parquet().read(Span(path, 0, 100), ()))[1]
     assert everything.schema.names == TABLE.column_names
 
@@ -92,4 +92,4 @@ def test_a_damaged_file_is_named(path: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"garbled\.parquet: cannot be read as Parquet"):
         list(Parquet().read(Span(str(garbled), 0, 100), ("row", "history", "city")))
     with pytest.raises(DataError, match="gone"):
-        Parquet().schema(str(tmp_path / "gone.parquet"))
+        Parquet().arrow_schema(str(tmp_path / "gone.parquet"))

@@ -51,7 +51,7 @@ def test_padding_stands_for_what_is_left_out(tmp_path: Path) -> None:
 def test_types_are_as_declared(tmp_path: Path) -> None:
     path = write(tmp_path, "click:1 1:9223372036854775807 2:-1 dense_var:0.1 dense_var:2\n")
     _, batch = next(READER.read(Span(path, 0, READER.length(path)), ()))
-    assert batch.schema.equals(READER.schema(path))
+    assert batch.schema.equals(READER.arrow_schema(path))
     assert batch.column("1").to_pylist() == [[9223372036854775807]]
 
 
