@@ -44,7 +44,8 @@ LINES = [
     (
         "tzrec.predict --scripted_model_path x --predict_input_path i --predict_output_path o --reserved_columns "
         "ALL_COLUMNS --output_columns probs,logits --batch_size 64 --predict_threads 4 --writer_type CsvWriter",
-        "predict x --output=o --reserve=ALL_COLUMNS --columns=probs,logits --batch-size=64 --format=csv --overwrite --input i",
+        "predict x --output=o --reserve=ALL_COLUMNS --columns=probs,logits --batch-size=64 --format=csv "
+        "--overwrite --input i",
     ),
     (
         "tzrec.predict --pipeline_config_path a --checkpoint_path c --predict_input_path i --predict_output_path o "
