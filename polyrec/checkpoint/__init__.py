@@ -22,6 +22,7 @@ import torch
 
 from polyrec.checkpoint import folder as whole
 from polyrec.checkpoint import tensors
+from polyrec.config import RunConfig
 from polyrec.errors import CheckpointError, nearest
 
 log = logging.getLogger(__name__)
@@ -97,6 +98,16 @@ def _newest_foreign(parent: Path) -> Path | None:
 def model_part(path: Path) -> Path:
     """Where the weights are; a checkpoint that another program wrote may hold them at its top."""
     return path / MODEL if (path / MODEL).is_dir() else path
+
+
+def optimizer_differences(config: RunConfig, path: Path) -> list[str]:
+    """Why a checkpoint's optimizer state is of no use to this run; empty when it is of use."""
+    if not (path / OPTIMIZER).is_dir() or not (path / CONFIG).is_file():
+        return ["it holds no optimizer state"]
+    saved = json.loads((path / CONFIG).read_text(encoding="utf-8"))["optim"]
+    parts = (("tables", config.optim.tables), ("dense", config.optim.dense))
+    kinds = [(part, saved[part]["optimizer"]["kind"], learning.optimizer.kind) for part, learning in parts]
+    return [f"its {part} were trained with {old}, not {new}" for part, old, new in kinds if old != new]
 
 
 def read_state(path: Path) -> dict[str, Any]:

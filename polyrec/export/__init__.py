@@ -24,6 +24,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from polyrec import checkpoint as checkpoints
+from polyrec import runtime
 from polyrec.checkpoint import folder as whole
 from polyrec.config import RunConfig
 from polyrec.data.batch import Collator
@@ -56,7 +57,12 @@ class Served(nn.Module):
 def export(
     config: RunConfig, folder: str, *, checkpoint: str | None = None, assets: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Write an export of a checkpoint: the one named, else the newest or best as the config says."""
+    """Write an export of a checkpoint: the one named, else the newest or best as the config says.
+
+    One process does it; the other ranks of a job have nothing to do.
+    """
+    if not runtime.world().is_first:
+        return {}
     target = Path(folder)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise ExportError(f"{target}: already exists; choose another folder or remove it")

@@ -19,7 +19,7 @@ from polyrec.config import RunConfig
 from polyrec.data.readers import first_rows
 from polyrec.distributed import Ranks, joined
 from polyrec.embedding import Embedding
-from polyrec.errors import CheckpointError, ConfigError
+from polyrec.errors import CheckpointError, ConfigError, DataError
 from polyrec.optim.build import dense_optimizer, rate, set_rate
 from polyrec.recommender import Recommender
 from polyrec.tasks import Judge
@@ -102,7 +102,7 @@ class TrainRun:
                 "another model_dir"
             )
         elif config.train.fine_tune_from is not None:
-            self._fine_tune(config.train.fine_tune_from)
+            self._fine_tune(config.train.fine_tune_from, with_optimizer=not ignore_optimizer)
         elif resume:
             log.info("%s holds no checkpoint yet; starting from the beginning", model_dir)
         if self.ranks.is_first:
@@ -123,11 +123,14 @@ class TrainRun:
             log.warning("the training data is not that of %s, so epoch %d starts over", path, self.progress.epoch)
         log.info("going on from %s: step %d, epoch %d", path, self.progress.step, self.progress.epoch)
 
-    def _fine_tune(self, path: str) -> None:
+    def _fine_tune(self, path: str, *, with_optimizer: bool) -> None:
         source = checkpoint.locate(path)
         names = checkpoint.read_name_map(self.config.train.name_map) if self.config.train.name_map else {}
         fresh = checkpoint.load_matching(self.recommender.weights(), source, names)
         log.info("weights start from %s", source)
+        if with_optimizer and not names and not checkpoint.optimizer_differences(self.config, source):
+            self.state.load_optimizer(source)
+            log.info("so does what the optimizers remember of them")
         for name in fresh:
             log.warning("%s has no %s; it starts from its initial values", source, name)
 
@@ -145,7 +148,7 @@ class TrainRun:
             profiling(self.config, self.ranks) as self.tick,
         ):
             while not self._is_over():
-                self._epoch()
+                self._epoch_or_save()
         self.seconds = time.monotonic() - began
         if not self.saver.is_saved():
             self._save()
@@ -156,11 +159,21 @@ class TrainRun:
         epochs_done = train.epochs is not None and progress.epoch >= train.epochs
         return steps_done or epochs_done or self.is_stopping
 
+    def _epoch_or_save(self) -> None:
+        """An epoch; what was learned before a fault in the data is kept, where no other rank must take part in that."""
+        try:
+            self._epoch()
+        except DataError:
+            if self.ranks.size == 1 and not self.saver.is_saved():
+                log.warning("saved %s before the fault in the data", self.saver.save())
+            raise
+
     def _epoch(self) -> None:
         epoch, steps_before = self.progress.epoch, self.progress.step
         start, self.start = self.start, None
-        for turn in self.source.turns(epoch, start):
+        for turn in self.source.turns(epoch, start, self.stop):
             self._step(turn)
+            self.is_stopping = turn.is_last
             if self.saver.is_due():
                 self._save()
             if self._is_over():
@@ -186,7 +199,6 @@ class TrainRun:
         progress.samples += turn.rows_everywhere
         progress.position = turn.position.dump() if turn.position is not None else progress.position
         self.report.advance(turn.rows_everywhere)
-        self._agree_on_stopping()
         if self.on_step is not None or progress.step % self.config.train.log_every == 0:
             self._log(named, turn, {"lr/g0": table_rate, "lr/g1": dense_rate})
         self.tick()
@@ -219,10 +231,6 @@ class TrainRun:
             squares = torch.stack([kernel.square().sum() for kernel in kernels]).sum()
             penalty = penalty + 0.5 * train.kernel_penalty * squares
         return penalty
-
-    def _agree_on_stopping(self) -> None:
-        """A signal may reach only some ranks, and all must leave the loop after the same step."""
-        self.is_stopping = self.ranks.sum([float(self.stop.is_made)])[0] > 0
 
     # -- telling
 

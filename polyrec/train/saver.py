@@ -39,8 +39,9 @@ class Saver:
             return True
         if not self.saving.every_seconds:
             return False
-        # Clocks of ranks differ, and all must come to the same answer.
-        return bool(self.state.ranks.agree(time.monotonic() - self._last_time >= self.saving.every_seconds))
+        # Clocks of ranks differ and all must come to the same answer, so the first rank's counts.
+        is_time = self.state.ranks.is_first and time.monotonic() - self._last_time >= self.saving.every_seconds
+        return self.state.ranks.sum([is_time])[0] > 0
 
     def is_due_after_epoch(self) -> bool:
         every = self.saving.every_epochs

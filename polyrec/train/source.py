@@ -13,6 +13,7 @@ from polyrec.data.loader import RowLoader
 from polyrec.data.position import Position
 from polyrec.data.prefetch import Prefetch
 from polyrec.distributed import Ranks
+from polyrec.train.stop import StopRequest
 
 PREPARED_AHEAD = 2
 
@@ -26,6 +27,8 @@ class Turn:
     """Rows of all ranks in this step."""
     position: Position | None
     """Where this rank's next row is after it."""
+    is_last: bool = False
+    """Whether some rank has been asked to stop; all of them leave after the same step."""
 
 
 class Source:
@@ -60,22 +63,23 @@ class Source:
         begin = Position(epoch=found[0].epoch, data=self.loader.data)
         return self.loader.resume([begin if position is None else Position.load(position) for position in positions])
 
-    def turns(self, epoch: int = 0, start: Position | None = None) -> Iterator[Turn]:
+    def turns(self, epoch: int = 0, start: Position | None = None, stop: StopRequest | None = None) -> Iterator[Turn]:
         """Every batch of an epoch; a rank that has run out gets empty ones until the last rank has."""
+        stop = stop or StopRequest()
         prepared = Prefetch(lambda: self._prepare(epoch, start), PREPARED_AHEAD)
         try:
             if self._ranks.size == 1:
                 for batch, position in prepared:
-                    yield Turn(batch, batch.size, position)
+                    yield Turn(batch, batch.size, position, stop.is_made)
                 return
             nothing = empty(self._config)
             batches = iter(prepared)
             while True:
                 batch, position = next(batches, (nothing, None))
-                rows_everywhere = int(self._ranks.sum([batch.size])[0])
+                rows_everywhere, stops = self._ranks.sum([batch.size, stop.is_made])
                 if not rows_everywhere:
                     return
-                yield Turn(batch, rows_everywhere, position)
+                yield Turn(batch, int(rows_everywhere), position, stops > 0)
         finally:
             prepared.close()
 

@@ -16,6 +16,7 @@ from polyrec.checkpoint import folder as whole
 from polyrec.checkpoint import tensors
 from polyrec.config import RunConfig
 from polyrec.distributed import Ranks
+from polyrec.errors import CheckpointError
 from polyrec.recommender import Recommender
 
 
@@ -84,6 +85,12 @@ class TrainState:
         """Take up the checkpoint; returns its run state, whose positions the data loader needs."""
         checkpoint.load_weights(self.recommender.weights(), path)
         if with_optimizer:
+            differences = checkpoint.optimizer_differences(self.config, path)
+            if differences:
+                raise CheckpointError(
+                    f"{path}: {'; '.join(differences)}; go on with the same optimizer, or take the weights alone with "
+                    "--ignore-optimizer (--ignore_restore_optimizer)"
+                )
             self.load_optimizer(path)
         state = checkpoint.read_state(path)
         self.progress.step = state["step"]
@@ -96,14 +103,15 @@ class TrainState:
         return state
 
     def load_optimizer(self, path: Path) -> None:
+        """Fill what the optimizers remember of each weight that the checkpoint knows in the same shape."""
         saved = tensors.shapes(path / checkpoint.OPTIMIZER)
         tables = {f"tables.{name}": state for name, state in self.recommender.embedding.states().items()}
-        tables = {name: state for name, state in tables.items() if name in saved}
+        tables = {name: state for name, state in tables.items() if name in saved and state.size() == saved[name][0]}
         named = dict(self.recommender.network.named_parameters())
         dense: dict[str, Tensor] = {}
         for name, (size, dtype) in saved.items():
             owner, _, key = name.removeprefix("network.").rpartition(".")
-            if name.startswith("network.") and owner in named:
+            if name.startswith("network.") and owner in named and (not size or size == named[owner].size()):
                 device = named[owner].device if key != "step" else torch.device("cpu")
                 dense[name] = torch.zeros(size, dtype=dtype, device=device)
         tensors.load({**tables, **dense}, path / checkpoint.OPTIMIZER)

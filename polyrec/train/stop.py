@@ -24,7 +24,8 @@ class StopRequest:
 
     @property
     def exit_code(self) -> int:
-        return 128 + self.signal
+        """As shells have it; a rank that stops because another was asked to ends as if by SIGTERM."""
+        return 128 + (self.signal or signal.SIGTERM)
 
     def _note(self, number: int, _: FrameType | None) -> None:
         if self.is_made:

@@ -54,6 +54,22 @@ def test_weights_come_from_the_newest_checkpoint_of_a_folder(folder: Path, tmp_p
     assert checkpoints.read_state(tuned)["step"] == 0
 
 
+def test_the_optimizer_goes_on_with_its_state_unless_told_not_to(folder: Path, tmp_path: Path) -> None:
+    def sums(path: Path) -> torch.Tensor:
+        state = torch.zeros(50, 8)
+        tensors.load({"tables.color.sum": state}, path / "optimizer")
+        return state
+
+    newest = checkpoints.newest(folder / "model")
+    assert newest is not None
+    assert torch.equal(sums(run(folder, tmp_path / "with", newest)), sums(newest))
+    assert sums(newest).any()
+    settings = {"steps": 1, "tensorboard": False, "saving": {"at_start": True}, "fine_tune_from": str(newest)}
+    config = small.config(folder, model_dir=str(tmp_path / "without"), data__evaluate=[], train=settings)
+    api.train(config, ignore_optimizer=True)
+    assert not sums(tmp_path / "without" / "model.ckpt-0").any()
+
+
 def pretrained(tmp_path: Path, width: int = 8) -> tuple[Path, torch.Tensor]:
     """A checkpoint as another program writes one: tensors at its top, no manifest."""
     weight = torch.arange(50.0 * width).view(50, width)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 import small_training as small
 import torch
@@ -12,7 +13,8 @@ import torch
 from polyrec import api
 from polyrec import checkpoint as checkpoints
 from polyrec.checkpoint import tensors
-from polyrec.errors import CheckpointError, ConfigError
+from polyrec.config import RunConfig
+from polyrec.errors import CheckpointError, ConfigError, DataError
 
 
 @pytest.fixture(scope="module")
@@ -157,6 +159,37 @@ def test_a_penalty_makes_the_looked_up_vectors_smaller(folder: Path, tmp_path: P
         return float(weights_of(tmp_path / name / "model.ckpt-40")["model.tables.item.weight"].norm())
 
     assert size("strong", 10.0) < 0.5 * size("none", 0.0)
+
+
+def test_what_was_learned_before_a_fault_in_the_data_is_kept(tmp_path: Path) -> None:
+    small.data(tmp_path, train_rows=1000)
+    path = tmp_path / "train" / "part-1.parquet"
+    table = pq.read_table(path)
+    items = table["item"].to_numpy().copy()
+    items[250] = small.ITEMS
+    pq.write_table(table.set_column(table.schema.get_field_index("item"), "item", [items]), path, row_group_size=300)
+    config = small.config(tmp_path, train__epochs=1, train__saving={}, data__evaluate=[])
+    with pytest.raises(DataError, match="item"):
+        api.train(config)
+    assert [path.name for path in checkpoints.found_in(tmp_path / "model")] == ["model.ckpt-7"]
+    pq.write_table(table, path, row_group_size=300)
+    assert api.train(config, resume=True)["samples"] == 1000
+
+
+def test_another_optimizer_does_not_take_up_the_state_of_the_first(folder: Path, tmp_path: Path) -> None:
+    def config(kind: str, steps: int) -> RunConfig:
+        optimizers = {
+            "adagrad": {"kind": "adagrad", "lr": 0.05, "initial_accumulator": 0.0, "eps": 1e-8},
+            "sgd": {"kind": "sgd", "lr": 0.05},
+        }
+        tables = {"optimizer": optimizers[kind], "schedule": {"kind": "constant"}}
+        changes = {"optim__tables": tables, "train__epochs": None, "train__steps": steps, "data__evaluate": []}
+        return small.config(folder, model_dir=str(tmp_path / "model"), **changes)
+
+    api.train(config("adagrad", 3))
+    with pytest.raises(CheckpointError, match=r"its tables were trained with adagrad, not sgd; .*--ignore-optimizer"):
+        api.train(config("sgd", 6), resume=True)
+    assert api.train(config("sgd", 6), resume=True, ignore_optimizer=True)["steps"] == 6
 
 
 def test_training_without_data_is_a_config_error(tmp_path: Path) -> None:
