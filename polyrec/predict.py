@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import pyarrow as pa
 import torch
@@ -32,36 +32,30 @@ ALL_COLUMNS, FEATURE_COLUMNS = "ALL_COLUMNS", "ALL_EFFECTIVE_COLUMNS"
 Model = Callable[[Batch], dict[str, Tensor]]
 
 
-def predict(  # noqa: PLR0913 - the options of one command
-    model: str,
-    inputs: Sequence[str],
-    output: str,
-    *,
-    reserve: Sequence[str] = (),
-    columns: Sequence[str] = (),
-    batch_size: int | None = None,
-    format: Format | None = None,
-    steps: int | None = None,
-    overwrite: bool = False,
-) -> dict[str, Any]:
+class Options(TypedDict, total=False):
+    """What may be chosen for a prediction."""
+
+    reserve: Sequence[str]
+    """Columns of the input to keep: names, ALL_COLUMNS or ALL_EFFECTIVE_COLUMNS (those that features read)."""
+    columns: Sequence[str]
+    """Outputs to write; all when left out."""
+    batch_size: int | None
+    format: Format | None
+    """File format to write; that of the input when left out."""
+    steps: int | None
+    """Batches to predict; all when left out."""
+    overwrite: bool
+    """Replace the parts that the output folder holds, instead of refusing it."""
+
+
+def predict(model: str, inputs: Sequence[str], output: str, **options: Unpack[Options]) -> dict[str, Any]:
     """Predict with an export."""
     exported = ExportedModel(model)
-    job = PredictJob(exported.config, exported, inputs, reserve, columns)
-    return job.write(output, batch_size=batch_size, format=format, steps=steps, overwrite=overwrite)
+    return PredictJob(exported.config, exported, inputs, options).write(output)
 
 
-def predict_checkpoint(  # noqa: PLR0913 - the options of one command
-    config: RunConfig,
-    inputs: Sequence[str],
-    output: str,
-    *,
-    checkpoint: str | None = None,
-    reserve: Sequence[str] = (),
-    columns: Sequence[str] = (),
-    batch_size: int | None = None,
-    format: Format | None = None,
-    steps: int | None = None,
-    overwrite: bool = False,
+def predict_checkpoint(
+    config: RunConfig, inputs: Sequence[str], output: str, *, checkpoint: str | None = None, **options: Unpack[Options]
 ) -> dict[str, Any]:
     """Predict with a checkpoint, the newest of the run when none is named."""
     recommender = load_recommender(config, chosen_checkpoint(config, checkpoint))
@@ -72,22 +66,20 @@ def predict_checkpoint(  # noqa: PLR0913 - the options of one command
             logits, _ = recommender(batch)
             return judge.outputs(logits)
 
-    job = PredictJob(config, model, inputs, reserve, columns)
-    return job.write(output, batch_size=batch_size, format=format, steps=steps, overwrite=overwrite)
+    return PredictJob(config, model, inputs, options).write(output)
 
 
 class PredictJob:
     """What is read, what is kept of it and what is added."""
 
-    def __init__(
-        self, config: RunConfig, model: Model, inputs: Sequence[str], reserve: Sequence[str], columns: Sequence[str]
-    ) -> None:
+    def __init__(self, config: RunConfig, model: Model, inputs: Sequence[str], options: Options) -> None:
         self.config = config
         self.model = model
-        self.columns = tuple(columns)
+        self.options = options
+        self.columns = tuple(options.get("columns", ()))
         self.reader = reader_for(config, inputs)
         self.files = expand(inputs, self.reader.suffixes())
-        self.reserved = self._reserved(reserve)
+        self.reserved = self._reserved(options.get("reserve", ()))
 
     def _reserved(self, names: Sequence[str]) -> tuple[str, ...]:
         if not names:
@@ -102,41 +94,39 @@ class PredictJob:
             wanted += self.config.feature_columns if name == FEATURE_COLUMNS else [name]
         return tuple(dict.fromkeys(wanted))
 
-    def write(
-        self, output: str, *, batch_size: int | None, format: Format | None, steps: int | None, overwrite: bool
-    ) -> dict[str, Any]:
+    def write(self, output: str) -> dict[str, Any]:
         """Every rank writes the rows of its share into a file of its own."""
         began = time.monotonic()
         with joined(runtime.world()) as ranks:
             if ranks.is_first:
-                prepare_folder(output, overwrite)
+                prepare_folder(output, self.options.get("overwrite", False))
             ranks.wait()
             loader = RowLoader(
                 self.reader,
                 self.files,
                 tuple(dict.fromkeys((*self.config.feature_columns, *self.reserved))),
-                batch_size=batch_size or self.config.data.eval_batch_size,
+                batch_size=self.options.get("batch_size") or self.config.data.eval_batch_size,
                 rank=ranks.rank,
                 world=ranks.size,
             )
-            chosen: Format = format or ("parquet" if self.reader.kind == "parquet" else "csv")
-            rows = int(ranks.sum([self._write_part(loader, open_writer(output, chosen, ranks.rank), steps)])[0])
+            format = self.options.get("format") or ("parquet" if self.reader.kind == "parquet" else "csv")
+            rows = int(ranks.sum([self._write_part(loader, open_writer(output, format, ranks.rank))])[0])
         if not rows:
             raise DataError(f"{', '.join(self.files)}: no rows to predict")
         seconds = time.monotonic() - began
         log.info("%d rows predicted in %.1f s", rows, seconds)
         return {"output": output, "rows": rows, "seconds": round(seconds, 3), "files": len(self.files)}
 
-    def _write_part(self, loader: RowLoader, writer: PartWriter, steps: int | None) -> int:
-        with Prefetch(lambda: self._prepare(loader, steps)) as prepared, writer:
+    def _write_part(self, loader: RowLoader, writer: PartWriter) -> int:
+        with Prefetch(lambda: self._prepare(loader)) as prepared, writer:
             for kept, batch in prepared:
                 writer.write(self._result(kept, self.model(batch)))
         return writer.rows
 
-    def _prepare(self, loader: RowLoader, steps: int | None) -> Iterator[tuple[pa.RecordBatch, Batch]]:
+    def _prepare(self, loader: RowLoader) -> Iterator[tuple[pa.RecordBatch, Batch]]:
         collate = Collator(self.config, with_labels=False)
         for number, (rows, _) in enumerate(loader.batches(0)):
-            if number == steps:
+            if number == self.options.get("steps"):
                 return
             yield rows.select(list(self.reserved)), collate(rows)
 

@@ -12,8 +12,6 @@ ROOT = Path(__file__).parents[1]
 FILE_LINES, FUNCTION_LINES, PARAMETERS = 400, 60, 6
 EXCEPTIONS: dict[str, str] = {
     "polyrec/data/loader.py:__init__": "each is a separate choice, all but the first three by name",
-    "polyrec/predict.py:predict": "the options of one command, by name",
-    "polyrec/predict.py:predict_checkpoint": "the options of one command, by name",
 }
 """`path` or `path:function`, and why it may be larger."""
 

@@ -51,8 +51,6 @@ def _step(path: Path) -> int:
 
 def newest(parent: Path) -> Path | None:
     """The whole checkpoint with the highest step; each damaged one that is passed over is named in the log."""
-    for torn in whole.leftovers(parent):
-        log.warning("%s: left by a save that was interrupted; not used", torn)
     for path in reversed(found_in(parent)):
         fault = whole.find_fault(path)
         if fault is None:

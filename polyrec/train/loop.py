@@ -92,15 +92,15 @@ class TrainRun:
         config, model_dir = self.config, Path(self.config.model_dir)
         torch.manual_seed(config.train.seed + self.ranks.rank)
         newest = self.ranks.agree(checkpoint.newest(model_dir) if self.ranks.is_first else None)
-        if self.ranks.is_first:
-            self._tidy(model_dir)
-        if newest is not None and resume:
-            self._take_up(newest, with_optimizer=not ignore_optimizer)
-        elif newest is not None and config.train.saving.on_existing == "refuse":
+        if newest is not None and not resume and config.train.saving.on_existing == "refuse":
             raise CheckpointError(
                 f"{model_dir}: already holds {newest.name}; go on from it with --resume (--continue_train), or choose "
                 "another model_dir"
             )
+        if self.ranks.is_first:
+            self._tidy(model_dir)
+        if newest is not None and resume:
+            self._take_up(newest, with_optimizer=not ignore_optimizer)
         elif config.train.fine_tune_from is not None:
             self._fine_tune(config.train.fine_tune_from, with_optimizer=not ignore_optimizer)
         elif resume:
