@@ -38,7 +38,7 @@ class Data(Frozen):
     drop_remainder: bool = False
     """Leave out the last batch of a pass when it is not full."""
     shuffle_rows: int = Field(default=0, ge=0)
-    """Rows that are shuffled together; files are shuffled too. 0 keeps the order of the files."""
+    """Rows that are shuffled together; 0 keeps the order of the data."""
     file_order: Literal["kept", "shuffled"] = "kept"
     """Whether each epoch takes files and row groups in another order."""
 

@@ -52,6 +52,13 @@ class ReaderConfig(Component):
         No columns named means all of them.
         """
 
+    def place(self, span: Span, row: int) -> str:
+        """Where a row stands, for errors: `span` came with a batch that holds it, `row` is its number there.
+
+        Rows of a file count from 0.
+        """
+        return f"{span.path}: row {span.start + span.skip + row}"
+
 
 class BucketConfig(Component):
     """How a value of a categorical column becomes a row of a table."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from polyrec.config import Task
-from polyrec.errors import ConfigError, DataError
-from polyrec.families import LossConfig, Meter
+from polyrec.errors import ConfigError
+from polyrec.families import Meter
 from polyrec.metrics._means import Mean
 
 Gather = Callable[[list[Tensor]], list[list[Tensor]]]
@@ -44,18 +44,35 @@ class Judge:
             _check(task)
         self.tasks = tasks
 
-    def loss(self, logits: Mapping[str, Tensor], batch: Labelled) -> tuple[Tensor, dict[str, Tensor]]:
+    def divisors(self, batch: Labelled) -> list[float]:
+        """For each task what the sum of its row losses is divided by: rows, or what its `weighting` says."""
+        return [_divisor(task, batch) for task in self.tasks]
+
+    def loss(
+        self, logits: Mapping[str, Tensor], batch: Labelled, divisors: Sequence[float] | None = None
+    ) -> tuple[Tensor, dict[str, Tensor]]:
         """The loss to learn from, and its parts by name; the parts carry their weights and add up to it.
 
+        Several processes give the sums of their `divisors`. Each then has its share of the loss over all their rows,
+        and the shares add up to that loss, however rows and weights are spread.
         A batch without rows, or whose weights are all zero, has a loss of 0 that can still be differentiated.
         """
-        parts: dict[str, Tensor] = {}
-        for task in self.tasks:
-            for item in task.losses:
-                rows = _row_losses(item.loss, task, logits[task.name], batch)
-                value = _mean(rows, task, batch) * (item.weight * task.weight)
-                parts[_free(task.titled(item.loss.title), parts)] = value
+        whole = self.divisors(batch) if divisors is None else divisors
+        parts = {
+            name: total / (whole[place] or 1.0) for name, (place, total) in self.totals(logits, batch).items()
+        }
         return torch.stack(list(parts.values())).sum(), {name: value.detach() for name, value in parts.items()}
+
+    def totals(self, logits: Mapping[str, Tensor], batch: Labelled) -> dict[str, tuple[int, Tensor]]:
+        """For each loss the place of its task, and the sum of its row losses with all weights."""
+        totals: dict[str, tuple[int, Tensor]] = {}
+        for place, task in enumerate(self.tasks):
+            for item in task.losses:
+                rows = item.loss(logits[task.name], batch.labels[task.label])
+                if task.sample_weight is not None:
+                    rows = rows * batch.sample_weights[task.sample_weight]
+                totals[_free(task.titled(item.loss.title), totals)] = (place, rows.sum() * (item.weight * task.weight))
+        return totals
 
     def outputs(self, logits: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """What prediction writes, by name; the first loss that gives a name decides what it holds."""
@@ -70,7 +87,7 @@ class Judge:
 
 
 class Meters:
-    """Metrics of all tasks, and the mean of every loss, over the batches of one evaluation."""
+    """Metrics of all tasks, and every loss over the rows of one evaluation, however they are cut into batches."""
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
@@ -90,8 +107,9 @@ class Meters:
         scores = {task.name: _scores(task, logits[task.name]) for task in self._judge.tasks}
         for task, meter in self._metrics.values():
             meter.update(scores[task.name], batch.labels[task.label])
-        for name, value in self._judge.loss(logits, batch)[1].items():
-            self._losses[name].add(float(value) * batch.size, batch.size)
+        divisors = self._judge.divisors(batch)
+        for name, (place, total) in self._judge.totals(logits, batch).items():
+            self._losses[name].add(float(total), divisors[place])
 
     def merge(self, gather: Gather) -> None:
         """Take in what the other processes have seen; all of them call this, then all hold the same."""
@@ -105,7 +123,7 @@ class Meters:
             start = stop
 
     def compute(self) -> dict[str, float]:
-        """Metrics by title, then the mean of each loss weighted by the rows of its batches."""
+        """Metrics by title, then each loss: what `Judge.loss` would give if all rows were one batch."""
         metrics = {title: meter.compute() for title, (_, meter) in self._metrics.items()}
         return {**metrics, **{_free(name, metrics): mean.compute() for name, mean in self._losses.items()}}
 
@@ -122,23 +140,11 @@ def _check(task: Task) -> None:
         raise ConfigError(f"task {task.name or task.label}: {error}") from error
 
 
-def _row_losses(loss: LossConfig, task: Task, logits: Tensor, batch: Labelled) -> Tensor:
-    labels = batch.labels[task.label]
-    try:
-        return loss(logits, labels)
-    except IndexError as error:
-        high = int(labels.max())
-        raise DataError(
-            f"column {task.label}: label {high} is none of the {task.classes} classes 0 to {task.classes - 1}"
-        ) from error
-
-
-def _mean(rows: Tensor, task: Task, batch: Labelled) -> Tensor:
+def _divisor(task: Task, batch: Labelled) -> float:
     if task.sample_weight is None:
-        return rows.sum() / max(batch.size, 1)
+        return float(batch.size)
     weights = batch.sample_weights[task.sample_weight]
-    divisor = weights.sum() if task.weighting == "by_sum" else (weights != 0).sum()
-    return (rows * weights).sum() / torch.where(divisor == 0, 1, divisor)
+    return float((weights if task.weighting == "by_sum" else weights != 0).sum(dtype=torch.float64))
 
 
 def _outputs(task: Task, logits: Tensor) -> dict[str, Tensor]:

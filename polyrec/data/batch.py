@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute
 import torch
 from torch import Tensor
 from torchrec.sparse.jagged_tensor import KeyedJaggedTensor
 
 from polyrec.config import Group, RunConfig
-from polyrec.data.columns import Dense, Ragged, RaggedDense
+from polyrec.data.columns import Dense, Ragged, RaggedDense, RowError
 from polyrec.data.lookups import Lookup, Stack, stacks
-from polyrec.errors import DataError
-
-compute: Any = pyarrow.compute  # its functions are made at import, where type checkers do not see them
+from polyrec.features._values import values
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +75,7 @@ class Collator:
         self._sequence_groups = {
             group.name: names for group in config.groups if (names := _sequence_inputs(config, group)) is not None
         }
-        self._labels = _label_types(config) if with_labels else {}
+        self._labels = _label_classes(config) if with_labels else {}
         self._weights = list(dict.fromkeys(task.sample_weight for task in config.tasks if task.sample_weight))
         if not with_labels:
             self._weights = []
@@ -88,7 +84,7 @@ class Collator:
         columns = {feature.name: feature.transform(rows) for feature in self._features}
         ragged = {name: item for name, item in columns.items() if isinstance(item, Ragged)}
         for feature, limit in self._limits:
-            _check_range(feature, ragged[feature].values, limit)
+            _check_range(feature, ragged[feature], limit)
         lengths = {
             group: _shared_lengths(group, {name: _lengths(columns[name]) for name in names}, rows.num_rows)
             for group, names in self._sequence_groups.items()
@@ -104,8 +100,8 @@ class Collator:
             },
             lengths={group: _tensor(values) for group, values in lengths.items()},
             longest={group: max(1, int(values.max(initial=0))) for group, values in lengths.items()},
-            labels={name: _tensor(_numbers(rows, name, kind)) for name, kind in self._labels.items()},
-            sample_weights={name: _tensor(_numbers(rows, name, np.float32)) for name in self._weights},
+            labels={name: _tensor(_labels(rows, name, classes)) for name, classes in self._labels.items()},
+            sample_weights={name: _tensor(_numbers(rows, name).astype(np.float32)) for name in self._weights},
         )
 
 
@@ -127,7 +123,10 @@ def empty(config: RunConfig) -> Batch:
         sequences={item.name: (torch.zeros(0, item.width), nothing) for item in numbers if item.is_sequence},
         lengths=dict.fromkeys(groups, nothing),
         longest=dict.fromkeys(groups, 1),
-        labels={name: _tensor(np.zeros(0, kind)) for name, kind in _label_types(config).items()},
+        labels={
+            name: torch.zeros(0, dtype=torch.int64 if classes > 1 else torch.float32)
+            for name, classes in _label_classes(config).items()
+        },
         sample_weights={task.sample_weight: torch.zeros(0) for task in config.tasks if task.sample_weight},
     )
 
@@ -138,9 +137,13 @@ def _sequence_inputs(config: RunConfig, group: Group) -> list[str] | None:
     return [item.feature for item in group.inputs if config.feature_names[item.feature].is_sequence]
 
 
-def _label_types(config: RunConfig) -> dict[str, type]:
-    several = {task.label for task in config.tasks if task.classes > 1}
-    return {task.label: np.int64 if task.label in several else np.float32 for task in config.tasks}
+def _label_classes(config: RunConfig) -> dict[str, int]:
+    """For each label the fewest classes of any task that reads it; 1 when none of them has several."""
+    found: dict[str, int] = {}
+    for task in config.tasks:
+        known = found.get(task.label, 1)
+        found[task.label] = max(known, task.classes) if 1 in (known, task.classes) else min(known, task.classes)
+    return found
 
 
 def _tensor(values: np.ndarray) -> Tensor:
@@ -162,22 +165,28 @@ def _shared_lengths(group: str, lengths: Mapping[str, np.ndarray], size: int) ->
     for name, other in found[1:]:
         if not np.array_equal(first, other):
             row = int(np.argmax(first != other))
-            raise DataError(
-                f"group {group}: row {row} of the batch has {first[row]} values of {first_name} but {other[row]} of "
-                f"{name}; the sequences of a group must be equally long"
+            raise RowError(
+                f"group {group}",
+                row,
+                f"{first[row]} values of {first_name} but {other[row]} of {name}; the sequences of a group must be "
+                "equally long",
             )
     return first.astype(np.int64)
 
 
-def _check_range(feature: str, ids: np.ndarray, rows: int) -> None:
-    if not ids.size:
+def _check_range(feature: str, item: Ragged, rows: int) -> None:
+    """The last thing before ids become addresses, where nothing checks them."""
+    ids = item.values
+    if not ids.size or (ids.min() >= 0 and ids.max() < rows):
         return
-    low, high = int(ids.min()), int(ids.max())
-    if low < 0 or high >= rows:
-        raise DataError(
-            f"feature {feature}: id {low if low < 0 else high} is not a row of its table, which has {rows} (0 to "
-            f"{rows - 1}); raise the number of buckets or map the value to a default"
-        )
+    position = int(np.argmax((ids < 0) | (ids >= rows)))
+    row = int(np.searchsorted(np.cumsum(item.lengths), position, side="right"))
+    raise RowError(
+        f"feature {feature}",
+        row,
+        f"id {ids[position]} is not a row of its table, which has {rows} (0 to {rows - 1}); raise the number of "
+        "buckets or map the value to a default",
+    )
 
 
 def _keyed(stack: Stack, columns: Mapping[str, Ragged], size: int) -> KeyedJaggedTensor:
@@ -227,34 +236,30 @@ def _shares(lookup: Lookup, item: Ragged) -> np.ndarray | None:
     return (weights * parts[bags]).astype(np.float32)
 
 
-def _single(lists: pa.Array, name: str) -> pa.Array:
-    """The values of lists that hold exactly one each, as a label has it that slot text gives for a slot."""
-    sizes = compute.fill_null(compute.list_value_length(lists), 0)
-    others = compute.not_equal(sizes, 1)
-    if compute.any(others).as_py():
-        row = int(compute.index(others, True).as_py())
-        raise DataError(
-            f"column {name}: row {row} of the batch has {sizes[row]} values; a label or weight is one number"
-        )
-    return lists.flatten()
+def _numbers(rows: pa.RecordBatch, name: str) -> np.ndarray:
+    """A finite number for each row, float64 [B]; slot text gives each as a list of one."""
+    found = values(rows, name)
+    several = found.lengths != 1
+    if several.any():
+        row = int(np.argmax(several))
+        raise found.error_in(row, f"{found.lengths[row]} values; a label or weight is one number, so correct the row")
+    numbers = found.numbers(np.float64, "correct it, or leave such rows out")
+    unusable = ~np.isfinite(numbers)
+    if unusable.any():
+        row = int(np.argmax(unusable))
+        what = "no value" if np.isnan(numbers[row]) else f"{numbers[row]}"
+        raise found.error_in(row, f"{what}; a label or weight is a finite number, so leave such rows out")
+    return numbers
 
 
-def _numbers(rows: pa.RecordBatch, name: str, kind: type) -> np.ndarray:
-    column = rows.column(name)
-    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
-        column = _single(column, name)
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if column.null_count:
-        row = int(compute.index(compute.is_null(column), True).as_py())
-        raise DataError(f"column {name}: row {row} of the batch has no value; remove such rows")
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        column = compute.utf8_trim_whitespace(column)
-    try:
-        values = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise DataError(f"column {name}: is not a number: {error}") from None
-    if kind is np.int64 and not np.array_equal(values, np.floor(values)):
-        row = int(np.argmax(values != np.floor(values)))
-        raise DataError(f"column {name}: row {row} of the batch holds {values[row]}; a class is a whole number")
-    return values.astype(kind)
+def _labels(rows: pa.RecordBatch, name: str, classes: int) -> np.ndarray:
+    """int64 [B] of several classes, else float32."""
+    numbers = _numbers(rows, name)
+    if classes == 1:
+        return numbers.astype(np.float32)
+    wrong = (numbers != np.floor(numbers)) | (numbers < 0) | (numbers >= classes)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        what = f"label {numbers[row]:g} is none of the {classes} classes 0 to {classes - 1}"
+        raise RowError(f"column {name}", row, f"{what}; correct the row, or the number of classes")
+    return numbers.astype(np.int64)

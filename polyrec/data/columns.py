@@ -1,10 +1,27 @@
-"""What a feature makes of a record batch: arrays for all rows at once, without torch."""
+"""What a feature makes of a record batch, or why it cannot: arrays for all rows at once, without torch."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+
+from polyrec.errors import DataError
+
+
+class RowError(DataError):
+    """A row that cannot be used, by its number in the batch, from 0: all that those who transform a batch know of it."""
+
+    def __init__(self, subject: str, row: int, what: str) -> None:
+        """`subject` is the column, feature or group that is wrong there."""
+        self.subject = subject
+        self.row = row
+        self.what = what
+        super().__init__(f"{subject}: row {row}: {what}")
+
+    def at(self, place: str) -> DataError:
+        """The same by its place in the data, for those who know that."""
+        return DataError(f"{place}: {self.subject}: {self.what}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,20 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
 
+from polyrec.data.columns import RowError
 from polyrec.data.position import Position, Work, deal, remaining
 from polyrec.data.readers import Span, check_columns
 from polyrec.errors import DataError
 from polyrec.families import ReaderConfig
+
+T = TypeVar("T")
+Pieces = Sequence[tuple[Span, int]]
+"""What parts of files rows came from, in their order, and how many came from each."""
 
 FILE_ORDER = 0
 ROW_ORDER = 1
@@ -24,6 +30,7 @@ class _Rows:
     """Rows in memory and the position before any of them."""
 
     batch: pa.RecordBatch
+    pieces: Pieces
     order: np.ndarray | None
     """Which row of the batch is given out when; None for the order they stand in."""
     begin: int
@@ -35,10 +42,30 @@ class _Rows:
     def end(self) -> int:
         return self.batch.num_rows
 
-    def cut(self, start: int, stop: int) -> pa.RecordBatch:
-        if self.order is None:
-            return self.batch.slice(start, stop - start)
-        return self.batch.take(pa.array(self.order[start:stop]))
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Some of the rows in memory, on their way into one batch."""
+
+    source: _Rows
+    start: int
+    stop: int
+
+    def rows(self) -> pa.RecordBatch:
+        order = self.source.order
+        if order is None:
+            return self.source.batch.slice(self.start, self.stop - self.start)
+        return self.source.batch.take(pa.array(order[self.start : self.stop]))
+
+    def origin(self, row: int) -> tuple[Span, int]:
+        """The piece of a file that a row of this part came with, and the row's number there."""
+        order = self.source.order
+        at = self.start + row if order is None else int(order[self.start + row])
+        for piece, count in self.source.pieces:
+            if at < count:
+                return piece, at
+            at -= count
+        raise AssertionError("pieces hold every row of their batch")
 
 
 class RowLoader:
@@ -81,24 +108,45 @@ class RowLoader:
 
     def batches(self, epoch: int, start: Position | None = None) -> Iterator[tuple[pa.RecordBatch, Position]]:
         """Batches of `batch_size` rows, the last one smaller, each with the position of the row after it."""
+        return self.prepared(lambda rows: rows, epoch, start)
+
+    def prepared(
+        self, prepare: Callable[[pa.RecordBatch], T], epoch: int, start: Position | None = None
+    ) -> Iterator[tuple[T, Position]]:
+        """What `prepare` makes of each batch; a row that it refuses is named by its place in the files."""
+        for parts, position in self._batches(epoch, start):
+            try:
+                item = prepare(_joined([part.rows() for part in parts]))
+            except RowError as error:
+                raise error.at(self._place(parts, error.row)) from error
+            yield item, position
+
+    def _place(self, parts: Sequence[_Part], row: int) -> str:
+        for part in parts:
+            if row < part.stop - part.start:
+                return self.reader.place(*part.origin(row))
+            row -= part.stop - part.start
+        raise AssertionError("an error is about a row of its batch")
+
+    def _batches(self, epoch: int, start: Position | None) -> Iterator[tuple[list[_Part], Position]]:
         position = start or Position(epoch=epoch, data=self.data)
         if position.epoch != epoch or not self.fits(position):
             raise DataError(f"a position in epoch {position.epoch} of other files cannot begin epoch {epoch} of these")
-        parts: list[pa.RecordBatch] = []
+        parts: list[_Part] = []
         count = 0
         for rows in self._walk(position):
             at = rows.begin
             while at < rows.end:
                 end = min(rows.end, at + self.batch_size - count)
-                parts.append(rows.cut(at, end))
+                parts.append(_Part(rows, at, end))
                 count += end - at
                 at = end
                 position = rows.position(at)
                 if count == self.batch_size:
-                    yield _joined(parts), position
+                    yield parts, position
                     parts, count = [], 0
         if count and not self.drop_remainder:
-            yield _joined(parts), position
+            yield parts, position
 
     def fits(self, position: Position) -> bool:
         """Whether the position was taken in files of the same names and sizes."""
@@ -153,13 +201,15 @@ class RowLoader:
     def _again(self, block: Work, after: Position) -> _Rows:
         """A block that was begun earlier, read once more and put in the same order."""
         parts: list[pa.RecordBatch] = []
+        pieces: list[tuple[Span, int]] = []
         missing = block.rows
         for span in block.spans:
             for piece, batch in self.reader.read(span, self.columns):
                 parts.append(self._fitted(piece.path, batch.slice(0, missing)))
+                pieces.append((piece, parts[-1].num_rows))
                 missing -= parts[-1].num_rows
                 if not missing:
-                    return block_rows(pa.concat_batches(parts), block, after)
+                    return block_rows(_gathered(parts), pieces, block, after)
         raise DataError(f"{block.spans[-1].path}: has fewer rows than when the checkpoint was written")
 
     def _fitted(self, path: str, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -167,19 +217,20 @@ class RowLoader:
         schema = self._schema = self._schema or self._first_schema(batch.schema.names)
         if batch.schema.equals(schema):
             return batch
-        for field, first in zip(batch.schema, schema, strict=True):
+        columns = []
+        for column, field, first in zip(batch.columns, batch.schema, schema, strict=True):
             try:
-                batch.column(field.name).cast(first.type)
+                columns.append(column.cast(first.type))
             except pa.ArrowException as error:
                 problem = f"is {field.type} here and {first.type} in {self.files[0]}; write it alike in all files"
                 raise DataError(f"{path}: column {field.name}: {problem}") from error
-        return batch.cast(schema)
+        return pa.record_batch(columns, schema)
 
     def _first_schema(self, names: Sequence[str]) -> pa.Schema:
         """Of the first file of all, not of the first that this rank reads, so that all ranks agree."""
         schema = self.reader.arrow_schema(self.files[0])
         check_columns(self.files[0], names, schema.names)
-        return pa.schema([schema.field(name) for name in names])
+        return pa.schema([schema.field(name).with_type(_movable(schema.field(name).type)) for name in names])
 
 
 class _Mixer:
@@ -191,6 +242,7 @@ class _Mixer:
         self.start = start
         self.number = start.number
         self.parts: list[pa.RecordBatch] = []
+        self.pieces: list[tuple[Span, int]] = []
         self.spans: list[Span] = []
         self.count = 0
         self.last = (start.index, start.piece)
@@ -200,13 +252,16 @@ class _Mixer:
 
     def add(self, index: int, piece: Span, batch: pa.RecordBatch) -> Iterator[_Rows]:
         if not self.rows:
-            yield _Rows(batch, None, 0, lambda given: self.after(index, replace(piece, skip=piece.skip + given)))
+            pieces = ((piece, batch.num_rows),)
+            yield _Rows(batch, pieces, None, 0, lambda given: self.after(index, replace(piece, skip=piece.skip + given)))
             return
         at = 0
         while at < batch.num_rows:
             end = min(batch.num_rows, at + self.rows - self.count)
             self.parts.append(batch.slice(at, end - at))
-            self._extend(replace(piece, skip=piece.skip + at), index)
+            rest = replace(piece, skip=piece.skip + at)
+            self.pieces.append((rest, end - at))
+            self._extend(rest, index)
             self.count += end - at
             self.last = (index, replace(piece, skip=piece.skip + end))
             at = end
@@ -224,19 +279,45 @@ class _Mixer:
         if not self.count:
             return
         block = Work(tuple(self.spans), self.count, (*self.seeds, self.number))
-        rows = pa.concat_batches(self.parts)
+        rows, pieces = _gathered(self.parts), self.pieces
         self.number += 1
-        self.parts, self.spans, self.count = [], [], 0
-        yield block_rows(rows, block, self.after(*self.last))
+        self.parts, self.pieces, self.spans, self.count = [], [], [], 0
+        yield block_rows(rows, pieces, block, self.after(*self.last))
 
 
-def block_rows(batch: pa.RecordBatch, block: Work, after: Position) -> _Rows:
+def block_rows(batch: pa.RecordBatch, pieces: Pieces, block: Work, after: Position) -> _Rows:
     order = np.random.default_rng(block.key).permutation(block.rows)
 
     def position(given: int) -> Position:
         return after if given == block.rows else replace(after, block=replace(block, given=given))
 
-    return _Rows(batch, order, block.given, position)
+    return _Rows(batch, pieces, order, block.given, position)
+
+
+def _movable(kind: pa.DataType) -> pa.DataType:
+    """The same type without views of text, whose rows Arrow cannot put in another order."""
+    if pa.types.is_string_view(kind):
+        return pa.large_string()
+    if pa.types.is_binary_view(kind):
+        return pa.large_binary()
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_movable(kind.value_type)))
+    if pa.types.is_large_list(kind):
+        return pa.large_list(kind.value_field.with_type(_movable(kind.value_type)))
+    return kind
+
+
+def _gathered(parts: list[pa.RecordBatch]) -> pa.RecordBatch:
+    """The parts as one batch. They are used up column by column, so that memory never holds the rows twice."""
+    schema = parts[0].schema
+    columns = [part.columns for part in parts]
+    parts.clear()
+    joined: list[pa.Array] = []
+    for number in range(len(schema)):
+        joined.append(pa.concat_arrays([column[number] for column in columns]))
+        for column in columns:
+            column[number] = None
+    return pa.record_batch(joined, schema=schema)
 
 
 def _joined(parts: list[pa.RecordBatch]) -> pa.RecordBatch:

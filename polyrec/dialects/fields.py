@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
@@ -103,9 +103,10 @@ def first_unknown(node: Node) -> Origin | None:
 
 def is_known(node: Node, field: str, name: Value[str], names: Iterable[str], what: str) -> bool:
     """Whether a name refers to something that exists; a dangling one becomes a problem."""
-    known = sorted(set(names))
+    known = names if isinstance(names, Set | Mapping) else set(names)
     if name.value in known:
         return True
+    known = sorted(known)
     hint = nearest(name.value, known) or f"; known: {', '.join(known) or 'none'}"
     node.report.problem(name.origin, node.at(field), f"no {what} is called {name.value}{hint}")
     return False

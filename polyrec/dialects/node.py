@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -47,6 +48,14 @@ class Report:
         found = Problem(origin, path, message)
         if found not in self.problems:
             self.problems.append(found)
+
+    def withdraw(self, path: str, start: str, origin: Origin | None = None) -> None:
+        """Take back what was said of a path with these first words, here or anywhere: a better message follows."""
+        self.problems = [
+            problem
+            for problem in self.problems
+            if problem.path != path or not problem.message.startswith(start) or origin not in (None, problem.origin)
+        ]
 
     def finish(self) -> None:
         """Raise everything that was found wrong, in the order of the text."""
@@ -281,7 +290,6 @@ class Node:
     def mark_read(self) -> None:
         """Take the whole of this message as read."""
         self._asked.update(self.lists)
-        self._asked.update(self.lists)
         for name, nodes in (self.fields or {}).items():
             self._asked.add(name)
             for node in nodes:
@@ -289,15 +297,31 @@ class Node:
 
     def check_unread(self) -> None:
         """Every field that nothing asked for is a problem, with the nearest name that something did ask for."""
-        unknown = [name for name in self.lists if name not in self._asked]
-        for name in unknown:
-            self.report.problem(self.lists[name], self.at(name), f"unknown field{nearest(name, self._asked)}")
-        for name, nodes in (self.fields or {}).items():
-            for node in nodes if name not in unknown else ():
-                if name not in self._asked:
-                    node.wrong(f"unknown field{nearest(name, self._asked)}")
-                else:
+        for name in [name for name in self.lists if name not in self._asked]:
+            self._unknown(name, self.lists[name], self.at(name))
+        for name, nodes in list((self.fields or {}).items()):
+            for node in nodes:
+                if name in self._asked:
                     node.check_unread()
+                elif name not in self.lists:
+                    self._unknown(name, node.origin, node.path)
+
+    def _unknown(self, name: str, origin: Origin, path: str) -> None:
+        absent = {known for known in self._asked if not self.peek(known) and known not in self.lists}
+        meant = likeliest(name, self._asked, absent)
+        # One mistake, one message: that the field is missing, or what is wrong with its value, follows from its name.
+        self.report.withdraw(path, "", origin)
+        if meant in absent:
+            self.report.withdraw(self.at(meant), "is required")
+        self.report.problem(origin, path, f"unknown field{f'; did you mean {meant}?' if meant else ''}")
+
+
+def likeliest(word: str, known: Iterable[str], absent: Iterable[str]) -> str:
+    """The known name that a misspelt one most likely stands for, or an empty text; one that is absent is likelier."""
+    absent = set(absent)
+    folded = {name: difflib.SequenceMatcher(None, name.lower(), word.lower()).ratio() for name in sorted(set(known))}
+    likely = {name: ratio + 0.1 * (name in absent) for name, ratio in folded.items() if ratio >= 0.5}
+    return max(likely, key=lambda name: likely[name], default="")
 
 
 def _as_text(node: Node) -> str:

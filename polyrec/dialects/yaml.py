@@ -53,6 +53,8 @@ def parse(text: str, file: str, report: Report) -> Node:
 
 def _words(error: yaml.MarkedYAMLError) -> str:
     problem = (error.problem or "cannot be read").replace("\n", " ")
+    if "'\\t'" in problem:
+        return "YAML takes no tabs before a name; write blanks"
     context = f"{error.context}: " if error.context and error.context != problem else ""
     where = ""
     if error.context_mark and error.problem_mark and error.context_mark.line != error.problem_mark.line:

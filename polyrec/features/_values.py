@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute
 from pyarrow import types
 
-from polyrec.data.columns import Ragged
+from polyrec.data.columns import Ragged, RowError
 from polyrec.errors import DataError, nearest
 from polyrec.families import BucketConfig
 from polyrec.features._hashing import text_offsets
@@ -18,6 +18,8 @@ from polyrec.features._hashing import text_offsets
 # PyArrow makes its functions when it is imported, where a type checker does not see them.
 compute: Any = pyarrow.compute
 
+FloatType = type[np.float32] | type[np.float64]
+FILL_IN = "correct it, or leave it empty and set a default"
 ACCEPTED = "whole numbers, floats, decimals, bool, times, text, and dictionaries, lists or maps of these"
 
 
@@ -49,13 +51,13 @@ class Values:
     def origin(self, entry: int) -> int:
         return entry if self.origins is None else int(self.origins[entry])
 
-    def error(self, position: int, what: str) -> DataError:
+    def error(self, position: int, what: str) -> RowError:
         """About one of the values."""
         entry = int(np.searchsorted(np.cumsum(self.lengths), position, side="right"))
         return self.error_in(self.origin(entry), what)
 
-    def error_in(self, row: int, what: str) -> DataError:
-        return DataError(f"column {self.column}: row {row}: {what}")
+    def error_in(self, row: int, what: str) -> RowError:
+        return RowError(f"column {self.column}", row, what)
 
     def keep(self, chosen: np.ndarray) -> Values:
         """Only the values where `chosen` is true; rows stay, with fewer values."""
@@ -84,14 +86,14 @@ class Values:
         except ElementError as error:
             raise self.error(error.position, error.what) from None
 
-    def numbers(self, dtype: type[np.float32] | type[np.float64] = np.float32) -> np.ndarray:
-        """Floats [V], NaN where a value is missing."""
+    def numbers(self, dtype: FloatType = np.float32, remedy: str = FILL_IN) -> np.ndarray:
+        """Floats [V], NaN where a value is missing; `remedy` is what to do about one that is no number."""
         if is_list(self.array.type):
             raise DataError(
                 f"column {self.column}: values of type {self.array.type} cannot be used; give each row one list at most"
             )
         try:
-            return numbers(self.array, dtype)
+            return numbers(self.array, dtype, remedy)
         except ElementError as error:
             raise self.error(error.position, error.what) from None
 
@@ -346,18 +348,18 @@ def ragged(ids: np.ndarray, lengths: np.ndarray, weights: np.ndarray | None = No
 # -- numbers
 
 
-def numbers(array: pa.Array, dtype: type[np.float32] | type[np.float64] = np.float32) -> np.ndarray:
+def numbers(array: pa.Array, dtype: FloatType = np.float32, remedy: str = FILL_IN) -> np.ndarray:
     """Floats [V], NaN where a value is missing."""
     array = decode(array)
     target = pa.from_numpy_dtype(dtype)
     if is_text(array):
-        array = parse(blank_as_null(array), target, "a number")
+        array = parse(blank_as_null(array), target, "a number", remedy)
     elif array.type != target:
         array = array.cast(target, safe=False)
     return array.to_numpy(zero_copy_only=False)
 
 
-def parse(texts: pa.Array, target: pa.DataType, noun: str) -> pa.Array:
+def parse(texts: pa.Array, target: pa.DataType, noun: str, remedy: str = FILL_IN) -> pa.Array:
     """Texts as numbers, spaces around them allowed; null stays null."""
     try:
         return texts.cast(target)
@@ -367,10 +369,7 @@ def parse(texts: pa.Array, target: pa.DataType, noun: str) -> pa.Array:
         return trimmed.cast(target)
     except pa.ArrowInvalid:
         position = _first_unreadable(trimmed, target)
-        raise ElementError(
-            position,
-            f"cannot read {texts[position].as_py()!r} as {noun}; correct it, or leave it empty and set a default",
-        ) from None
+        raise ElementError(position, f"cannot read {texts[position].as_py()!r} as {noun}; {remedy}") from None
 
 
 def _first_unreadable(texts: pa.Array, target: pa.DataType) -> int:

@@ -11,24 +11,25 @@ from polyrec.errors import ConfigError
 
 
 class Mean:
-    """A sum and a number of rows, so that batches and ranks add up; NaN before the first row."""
+    """A sum and how much it is divided by, so that batches and ranks add up; NaN while that is 0."""
 
     def __init__(self) -> None:
-        self._sum, self._rows = 0.0, 0
+        self._sum, self._count = 0.0, 0.0
 
-    def add(self, total: float, rows: int) -> None:
+    def add(self, total: float, count: float) -> None:
+        """`count` is the number of rows that `total` sums, or their weight."""
         self._sum += total
-        self._rows += rows
+        self._count += count
 
     def state(self) -> list[Tensor]:
-        return [torch.tensor([self._sum, self._rows], dtype=torch.float64)]
+        return [torch.tensor([self._sum, self._count], dtype=torch.float64)]
 
     def merge(self, states: list[list[Tensor]]) -> None:
         total = torch.stack([state[0].cpu() for state in states]).sum(0)
-        self._sum, self._rows = float(total[0]), int(total[1])
+        self._sum, self._count = float(total[0]), float(total[1])
 
     def compute(self) -> float:
-        return self._sum / self._rows if self._rows else float("nan")
+        return self._sum / self._count if self._count else float("nan")
 
 
 class RowMean(Mean):

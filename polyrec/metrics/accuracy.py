@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Accuracy(MetricConfig):
-    """Of several classes the most probable one is predicted. NaN without rows."""
+    """Of several classes the most probable one is predicted. NaN without rows or when a score is NaN."""
 
     threshold: float = 0.5
     """Probability from which a single score predicts a positive row."""
@@ -27,5 +27,6 @@ class Accuracy(MetricConfig):
 
     def _right(self, scores: Tensor, labels: Tensor) -> Tensor:
         if scores.ndim == 2 and scores.shape[1] > 1:
-            return scores.argmax(1) == labels
-        return (scores.reshape(-1) >= self.threshold) == (labels > 0.5)
+            return (scores.argmax(1) == labels).double().masked_fill(scores.isnan().any(1), float("nan"))
+        flat = scores.reshape(-1)
+        return ((flat >= self.threshold) == (labels > 0.5)).double().masked_fill(flat.isnan(), float("nan"))

@@ -64,5 +64,17 @@ def test_without_rows_it_is_undefined(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_one_score_that_is_nan_shows(name: str) -> None:
+    """Else a model that has diverged may look as if it were merely bad."""
+    scores, labels = rows()
+    scores[7] = float("nan")
+    meter = metered(name, scores, labels, 32)
+    assert math.isnan(meter.compute())
+    other = metered(name, *rows())
+    other.merge([other.state(), meter.state()])
+    assert math.isnan(other.compute())
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_titles_are_words(name: str) -> None:
     assert catalog.find(MetricConfig, name).example().title.isidentifier()

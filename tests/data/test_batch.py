@@ -125,7 +125,7 @@ def test_a_mean_of_at_most_one_id_needs_no_shares() -> None:
 @pytest.mark.parametrize("bad", [-1, 10])
 def test_an_id_outside_its_table_is_named(bad: int) -> None:
     config = run([ids("a", [1, bad], [1, 1])], [flat(GroupInput(feature="a", table="t"))])
-    with pytest.raises(DataError, match=f"feature a: id {bad} .* has 10"):
+    with pytest.raises(DataError, match=f"feature a: row 1: id {bad} .* has 10"):
         Collator(config, with_labels=True)(ROWS)
 
 
@@ -147,7 +147,7 @@ def test_sequences_of_a_group_share_their_lengths() -> None:
 
 
 def test_sequences_of_a_group_must_be_equally_long() -> None:
-    with pytest.raises(DataError, match="group history: row 1 of the batch has 2 values of clicks but 3 of gaps"):
+    with pytest.raises(DataError, match="group history: row 1: 2 values of clicks but 3 of gaps"):
         Collator(sequences([1, 3]), with_labels=True)(ROWS)
 
 
@@ -161,6 +161,8 @@ def test_sequences_of_a_group_must_be_equally_long() -> None:
         (pa.array([2.0, 1.0]), 3, [2, 1], torch.int64),
         (pa.array([["1"], ["0"]]), 1, [1, 0], torch.float32),
         (pa.array(["1", "0"]).dictionary_encode(), 1, [1, 0], torch.float32),
+        (pa.array([[1], [0]], pa.list_(pa.int8(), 1)), 1, [1, 0], torch.float32),
+        (pa.array([b"1", b"0"]), 1, [1, 0], torch.float32),
     ],
 )
 def test_labels_are_cast(values: pa.Array, classes: int, expected: list[float], dtype: torch.dtype) -> None:
@@ -174,11 +176,18 @@ def test_labels_are_cast(values: pa.Array, classes: int, expected: list[float], 
 @pytest.mark.parametrize(
     ("values", "classes", "message"),
     [
-        (pa.array([0.0, None]), 1, "column y: row 1 of the batch has no value"),
-        (pa.array(["0", "x"]), 1, "column y: is not a number"),
-        (pa.array([0.0, 1.5]), 2, "column y: row 1 of the batch holds 1.5"),
-        (pa.array([[0.0], [1.0, 2.0]]), 1, "column y: .*row 1"),
-        (pa.array([[], [1.0]], pa.list_(pa.float64())), 1, "column y: .*row 0"),
+        (pa.array([0.0, None]), 1, "column y: row 1: no value; a label or weight is a finite number"),
+        (pa.array([0.0, float("nan")]), 1, "column y: row 1: no value"),
+        (pa.array([0.0, float("inf")]), 1, "column y: row 1: inf; a label or weight is a finite number"),
+        (pa.array(["", "1"]), 1, "column y: row 0: no value"),
+        (pa.array(["0", "x"]), 1, "column y: row 1: cannot read 'x' as a number; correct it, or leave such rows out"),
+        (pa.array([0.0, 1.5]), 2, "column y: row 1: label 1.5 is none of the 2 classes 0 to 1"),
+        (pa.array([0, 5]), 2, "column y: row 1: label 5 is none of the 2 classes 0 to 1"),
+        # cross_entropy would leave this one out without a word.
+        (pa.array([0, -100]), 2, "column y: row 1: label -100 is none of the 2 classes"),
+        (pa.array([[0.0], [1.0, 2.0]]), 1, "column y: row 1: 2 values; a label or weight is one number"),
+        (pa.array([[], [1.0]], pa.list_(pa.float64())), 1, "column y: row 0: 0 values"),
+        (pa.array([0, None], pa.dictionary(pa.int8(), pa.int64())), 1, "column y: row 1: no value"),
     ],
 )
 def test_labels_that_cannot_be_used(values: pa.Array, classes: int, message: str) -> None:
@@ -186,6 +195,18 @@ def test_labels_that_cannot_be_used(values: pa.Array, classes: int, message: str
     config = run([ids("a", [1], [1, 0])], [flat(GroupInput(feature="a", table="t"))], [task])
     with pytest.raises(DataError, match=message):
         Collator(config, with_labels=True)(pa.record_batch({"y": values}))
+
+
+@pytest.mark.parametrize(("classes", "fewest"), [((1, 3), 3), ((3, 1), 3), ((5, 3), 3), ((3, 5), 3), ((5, 1, 3), 3)])
+def test_a_label_of_several_tasks_must_suit_them_all(classes: tuple[int, ...], fewest: int) -> None:
+    losses = (WeightedLoss(loss=BinaryCrossEntropy()),)
+    tasks = [Task(name=f"t{number}", label="y", classes=count, losses=losses) for number, count in enumerate(classes)]
+    config = run([ids("a", [1], [1, 0])], [flat(GroupInput(feature="a", table="t"))], tasks)
+    collate = Collator(config, with_labels=True)
+    assert collate(pa.record_batch({"y": [fewest - 1, 0]})).labels["y"].dtype == torch.int64
+    assert empty(config).labels["y"].dtype == torch.int64
+    with pytest.raises(DataError, match=f"label {fewest} is none of the {fewest} classes"):
+        collate(pa.record_batch({"y": [0, fewest]}))
 
 
 def test_without_labels_their_columns_are_not_read() -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from polyrec.data.columns import RowError
 from polyrec.data.loader import RowLoader
 from polyrec.data.position import Position
 from polyrec.data.readers import _text
@@ -20,6 +23,7 @@ from polyrec.data.readers.csv import Csv, CsvColumn
 from polyrec.data.readers.parquet import Parquet
 from polyrec.errors import DataError
 from polyrec.families import ReaderConfig
+from polyrec.features.raw import RawFeature
 
 FILES = st.lists(st.integers(0, 40), min_size=1, max_size=5)
 SHUFFLE = st.sampled_from([0, 1, 7, 16, 1000])
@@ -203,3 +207,74 @@ def test_files_whose_types_cannot_meet_are_named(tmp_path: Path) -> None:
     paths = [str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet")]
     with pytest.raises(DataError, match=r"b\.parquet: column row: is string here and int64 in .*a.parquet"):
         list(RowLoader(Parquet(), paths, ("row",), batch_size=4).batches(0))
+
+
+def refuse(bad: int) -> Callable[[pa.RecordBatch], int]:
+    """Prepares a batch unless it holds the row `bad`."""
+
+    def prepare(batch: pa.RecordBatch) -> int:
+        found = batch.column("row").to_pylist()
+        if bad in found:
+            raise RowError("column row", found.index(bad), "is not wanted")
+        return len(found)
+
+    return prepare
+
+
+@settings(max_examples=100, deadline=None)
+@given(FILES, st.integers(1, 3), st.integers(1, 9), SHUFFLE, st.booleans(), FORMATS, st.integers(0, 200), st.booleans())
+def test_a_row_that_is_refused_is_named_by_file_and_place(
+    sizes: list[int], world: int, batch_size: int, shuffle: int, shuffled: bool, form: str, pick: int, resumed: bool
+) -> None:
+    if not sum(sizes):
+        return
+    bad = pick % sum(sizes)
+    file = next(number for number in range(len(sizes)) if bad < sum(sizes[: number + 1]))
+    row = bad - sum(sizes[:file])
+    place = f"part-{file}.parquet: row {row}" if form == "parquet" else f"part-{file}.{form}:{row + 1}"
+    with TemporaryDirectory() as folder:
+        reader, paths, _ = write(folder, sizes, form)
+        told: list[str] = []
+        for rank in range(world):
+            options: dict[str, Any] = {"batch_size": batch_size, "shuffle_rows": shuffle, "shuffled_files": shuffled}
+            loader = RowLoader(reader, paths, ("row",), rank=rank, world=world, **options)
+            start = None
+            if resumed:  # at the batch that holds the row, perhaps in the middle of a shuffled block
+                for batch, position in loader.batches(0):
+                    if bad in batch.column("row").to_pylist():
+                        break
+                    start = position
+            try:
+                list(loader.prepared(refuse(bad), 0, start))
+            except DataError as error:
+                told.append(str(error))
+    assert told == [f"{folder}/{place}: column row: is not wanted"]
+
+
+def test_texts_that_arrow_cannot_reorder_are_shuffled_too(tmp_path: Path) -> None:
+    views = pa.array(["a", "b", None], pa.string_view())
+    lists = pa.array([["a"], [], ["b", "c"]], pa.list_(pa.string_view()))
+    pq.write_table(pa.table({"text": views, "texts": lists}), tmp_path / "a.parquet")
+    path = str(tmp_path / "a.parquet")
+    assert Parquet().arrow_schema(path).field("text").type == pa.string_view()
+    batch, _ = next(RowLoader(Parquet(), [path], ("text", "texts"), batch_size=3, shuffle_rows=3).batches(0))
+    assert sorted(batch.to_pylist(), key=str) == sorted(
+        [{"text": "a", "texts": ["a"]}, {"text": "b", "texts": []}, {"text": None, "texts": ["b", "c"]}], key=str
+    )
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_what_a_feature_cannot_use_is_named_by_file_and_row(tmp_path: Path, form: str) -> None:
+    tables = [pa.table({"price": ["1", "2"]}), pa.table({"price": ["3", "n/a"]})]
+    for number, table in enumerate(tables):
+        if form == "parquet":
+            pq.write_table(table, tmp_path / f"{number}.parquet")
+        else:
+            pa_csv.write_csv(table, tmp_path / f"{number}.csv", pa_csv.WriteOptions(quoting_style="none"))
+    reader = Parquet() if form == "parquet" else Csv(columns=(CsvColumn(name="price", type="string"),), header=True)
+    loader = RowLoader(reader, [str(tmp_path / f"{number}.{form}") for number in (0, 1)], ("price",), batch_size=4)
+    place = "1.parquet: row 1" if form == "parquet" else "1.csv:3"
+    with pytest.raises(DataError) as caught:
+        list(loader.prepared(RawFeature(name="price", column="price", default=0).transform, 0))
+    remedy = "correct it, or leave it empty and set a default"
+    assert str(caught.value) == f"{tmp_path}/{place}: column price: cannot read 'n/a' as a number; {remedy}"

@@ -33,9 +33,17 @@ def check_columns(path: str, columns: Iterable[str], known: Sequence[str]) -> No
 
 
 def first_rows(reader: ReaderConfig, files: Sequence[str], columns: Sequence[str], count: int) -> pa.RecordBatch:
-    """The first rows of the data, as they stand in its files."""
+    """The first `count` rows of the first file that has any, as they stand in it; all of them if it has fewer."""
+    import pyarrow as pa
+
     for path in files:
+        parts: list[pa.RecordBatch] = []
+        left = count
         for _, rows in reader.read(Span(path, 0, reader.length(path)), tuple(columns)):
-            if rows.num_rows:
-                return rows.slice(0, count)
+            parts.append(rows.slice(0, left))
+            left -= parts[-1].num_rows
+            if not left:
+                break
+        if left < count:
+            return pa.concat_batches(parts)
     raise DataError(f"{', '.join(files)}: no rows")

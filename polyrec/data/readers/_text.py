@@ -104,6 +104,21 @@ def first_bad_line(block: bytes, is_good: Callable[[bytes], bool]) -> tuple[int,
     return bad - 1, lines[bad - 1]
 
 
+def place_of(span: Span, row: int, is_row: Callable[[bytes], bool], header: int = 0) -> str:
+    """File and line of a row that came with the span; lines that are no rows, and those of the header, do not count."""
+    left = span.skip + row
+    with opened(span.path) as file:
+        begin = 0 if is_packed(span.path) else _line_start(file, span.start)
+        first = line_number(span.path, begin, 0)
+        file.seek(begin)
+        for number, line in enumerate(file, first):
+            if number > header and is_row(line):
+                if not left:
+                    return f"{span.path}:{number}"
+                left -= 1
+    return span.path
+
+
 def line_number(path: str, at: int, index: int) -> int:
     """Number, from 1, of the line `index` lines after the byte `at`."""
     count, left = 1 + index, at

@@ -17,6 +17,7 @@ from polyrec.data.readers._text import (
     line_number,
     opened,
     pieces_of,
+    place_of,
     text_length,
     text_pieces,
 )
@@ -88,6 +89,9 @@ class Csv(ReaderConfig):
         wanted = columns or tuple(schema.names)
         parsed = ((at, block, self._rows(span.path, at, block, schema, wanted)) for at, block in blocks(span))
         yield from pieces_of(span, parsed)
+
+    def place(self, span: Span, row: int) -> str:
+        return place_of(span, row, lambda line: bool(line.rstrip(b"\r\n")), header=int(self.header))
 
     def _rows(self, path: str, at: int, block: bytes, schema: pa.Schema, wanted: Sequence[str]) -> pa.RecordBatch:
         lines = block[self._header_bytes(block) :] if at == 0 else block

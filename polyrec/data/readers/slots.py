@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 
 from polyrec.catalog import Frozen
 from polyrec.data.readers import Span, check_columns
-from polyrec.data.readers._text import blocks, line_number, pieces_of, text_length, text_pieces
+from polyrec.data.readers._text import blocks, line_number, pieces_of, place_of, text_length, text_pieces
 from polyrec.errors import DataError, nearest
 from polyrec.families import ReaderConfig
 
@@ -72,6 +72,9 @@ class Slots(ReaderConfig):
         wanted = list(columns or names)
         sizes = {slot.name: slot.size for slot in self.dense}
         yield from pieces_of(span, self._parsed(span, wanted, sizes))
+
+    def place(self, span: Span, row: int) -> str:
+        return place_of(span, row, lambda line: bool(line.strip(BLANKS)))
 
     def _parsed(
         self, span: Span, wanted: list[str], sizes: dict[str, int]

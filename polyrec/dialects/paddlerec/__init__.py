@@ -11,7 +11,7 @@ from polyrec.dialects.node import Node, Value
 from polyrec.dialects.paddlerec.fields import no_lists, note
 from polyrec.dialects.paddlerec.runners import Phase, Runner, read_phase, read_runner
 from polyrec.dialects.paddlerec.slots import Dataset, read_dataset
-from polyrec.dialects.paddlerec.workspace import known_models, model_of, read_workspace
+from polyrec.dialects.paddlerec.workspace import MODEL_FILE, PREFIX, known_models, model_of, read_workspace
 from polyrec.errors import nearest
 
 T = TypeVar("T", Runner, Phase, Dataset)
@@ -78,6 +78,8 @@ class Reading:
     def choose(self, name: Value[str], items: Mapping[str, T], what: str) -> T | None:
         if name.value in items:
             return items[name.value]
+        if not items or not name.value or "" in items:
+            return None  # A name is missing, which has been told; this one may refer to it.
         text = f"no {what} is named {name.value}{nearest(name.value, items)}"
         self.node.report.problem(name.origin, what, text)
         return None
@@ -123,12 +125,8 @@ class Reading:
         name = model_of(phase.model)
         dataset = self.datasets.get(phase.dataset.value)
         if name is None:
-            known = ", ".join(known_models())
-            hint = nearest("/".join(Path(phase.model.value).absolute().parent.parts[-2:]), known_models())
-            phase.node.ask("model")[-1].wrong(
-                f"{phase.model.value}: its folder is not that of a model that polyrec has{hint}; known: {known}. "
-                "Say `workspace: paddlerec.models.rank.dnn`, or give the model that way"
-            )
+            if phase.node.has("model"):
+                phase.node.ask("model")[-1].wrong(_no_model(phase.model.value))
             return None
         if Path(phase.model.value).is_file():
             note(phase.node, f"{phase.model.value} is not run: polyrec's own {name} stands for it")
@@ -181,6 +179,20 @@ class Reading:
             if folder and Path(path.value).parts[: len(Path(folder).parts)] == Path(folder).parts:
                 return Value(folder, path.origin)
         return Value("", path.origin)
+
+
+def _no_model(path: str) -> str:
+    """Why a model file stands for no model of ours. It is not run, so a network of one's own cannot be honoured."""
+    models = known_models()
+    known = f"known: {', '.join(f'{PREFIX}{model}'.replace('/', '.') for model in models)}"
+    folder = "/".join(Path(path).absolute().parent.parts[-2:])
+    if folder in models:
+        return f"{path}: networks of one's own are not available; did you mean {Path(path).parent / MODEL_FILE}?"
+    hint = nearest(folder, models)
+    return (
+        f"{path}: its folder is not that of a model that polyrec has{hint}; {known}. "
+        "Say `workspace: paddlerec.models.rank.dnn`, or give the model that way"
+    )
 
 
 def _train(runner: Runner) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from polyrec.errors import ConfigError, nearest
 
 ZOO = Path(__file__).parent / "zoo"
 PREFIX = "paddlerec.models."
+MODEL_FILE = "model.py"
 
 
 def known_models() -> list[str]:
@@ -64,9 +65,9 @@ def read_workspace(node: Node) -> Workspace:
 
 
 def model_of(path: Value[str]) -> str | None:
-    """The known model whose folder the model file is in, by the end of its path; None for one that is not known."""
+    """The known model whose model.py this is, by the end of its path; None for one that is not known."""
     if path.value.startswith(PREFIX):
         model = path.value.removeprefix(PREFIX).replace(".", "/")
     else:
-        model = "/".join(Path(path.value).absolute().parent.parts[-2:])
+        model = "/".join(Path(path.value).absolute().parent.parts[-2:]) if path.value.endswith(f"/{MODEL_FILE}") else ""
     return model if model in known_models() else None

@@ -15,20 +15,27 @@ from polyrec.features._values import ElementError, is_text, parse
 class IdentityBucket(BucketConfig):
     out_of_range: Literal["error", "zero", "skip"]
     """What a number below 0 or not below `rows` becomes: an error, id 0, or no id."""
+    missing: int | None = None
+    """A number that stands for no id, whatever `out_of_range` says; None when every number counts."""
 
     def rows_of(self, values: pa.Array) -> np.ndarray:
         numbers = _integers(values)
         outside = (numbers < 0) | (numbers >= self.rows)
-        if not outside.any():
+        absent = np.zeros(len(numbers), bool) if self.missing is None else numbers == self.missing
+        if not outside.any() and not absent.any():
             return numbers.astype(np.int64)
-        if self.out_of_range == "error":
+        outside &= ~absent
+        if self.out_of_range == "error" and outside.any():
             position = int(np.argmax(outside))
             raise ElementError(
                 position,
                 f"id {numbers[position]} is outside 0 to {self.rows - 1}; "
                 "raise the number of rows, or let such ids be zero or skipped",
             )
-        return np.where(outside, 0 if self.out_of_range == "zero" else -1, numbers).astype(np.int64)
+        # What cannot be an id is set aside first: narrow and unsigned types have no -1, and int64 has no 1e300.
+        ids = np.where(outside | absent, 0, numbers).astype(np.int64)
+        ids[absent if self.out_of_range == "zero" else outside | absent] = -1
+        return ids
 
     @classmethod
     def example(cls) -> IdentityBucket:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from polyrec.families import OptimizerConfig
+from polyrec.optim.optimizers._summing import SummingConfig
 
 if TYPE_CHECKING:
     import torch
@@ -15,19 +15,9 @@ if TYPE_CHECKING:
     from polyrec.optim.rows import AdagradRows
 
 
-class Adagrad(OptimizerConfig):
-    initial_accumulator: float = Field(ge=0)
-    """What the sums start from."""
-    eps: float = Field(ge=0)
-    """Added to the root of the sum."""
+class Adagrad(SummingConfig):
     weight_decay: float = Field(default=0.0, ge=0)
     """Added to the gradient, times the weight."""
-
-    @model_validator(mode="after")
-    def _divides(self) -> Self:
-        if self.eps == 0 and self.initial_accumulator == 0:
-            raise ValueError("eps and initial_accumulator are both 0: a gradient of 0 would be divided by 0")
-        return self
 
     def dense(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
         import torch

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
-from pydantic import Field, model_validator
-
-from polyrec.families import OptimizerConfig
+from polyrec.optim.optimizers._summing import SummingConfig
 
 if TYPE_CHECKING:
     import torch
@@ -15,18 +13,7 @@ if TYPE_CHECKING:
     from polyrec.optim.rows import RowwiseAdagradRows
 
 
-class RowwiseAdagrad(OptimizerConfig):
-    initial_accumulator: float = Field(ge=0)
-    """What the sums start from."""
-    eps: float = Field(ge=0)
-    """Added to the root of the sum."""
-
-    @model_validator(mode="after")
-    def _divides(self) -> Self:
-        if self.eps == 0 and self.initial_accumulator == 0:
-            raise ValueError("eps and initial_accumulator are both 0: a gradient of 0 would be divided by 0")
-        return self
-
+class RowwiseAdagrad(SummingConfig):
     def dense(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
         from polyrec.optim.dense import RuleOptimizer
 

@@ -197,3 +197,17 @@ def test_a_damaged_gzip_file_is_named(tmp_path: Path) -> None:
     path = write(tmp_path, gzip.compress(b"1,2,x\n" * 1000)[:-20], "part-0.csv.gz")
     with pytest.raises(DataError, match=r"part-0\.csv\.gz: cannot be read"):
         rows(Csv(columns=COLUMNS, header=False), path)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz"])
+def test_a_row_is_placed_by_its_line_and_lines_that_are_no_rows_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(_text, "BLOCK_BYTES", 6)
+    path = str(tmp_path / name)
+    with pa.output_stream(path) as file:
+        file.write(b"id\n10\n\n11\n\r\n12\n13")
+    reader = Csv(header=True)
+    found = reader.read(Span(path, 0, reader.length(path)), ("id",))
+    places = [reader.place(piece, row) for piece, batch in found for row in range(batch.num_rows)]
+    assert places == [f"{path}:{line}" for line in (2, 4, 6, 7)]

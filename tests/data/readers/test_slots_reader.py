@@ -148,3 +148,9 @@ def test_a_slot_may_come_late_in_the_file(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_slot_is_declared_once() -> None:
     with pytest.raises(ValidationError, match="declares a slot twice: a"):
         Slots(sparse=("a",), dense=(SlotColumn(name="a", size=1),))
+
+
+def test_a_row_is_placed_by_its_line_and_lines_of_blanks_count(tmp_path: Path) -> None:
+    path = write(tmp_path, "1:5 2:1 click:1\n \t\n1:6\n\n1:7\n")
+    (piece, batch), *_ = READER.read(Span(path, 0, READER.length(path)), ("1",))
+    assert [READER.place(piece, row) for row in range(batch.num_rows)] == [f"{path}:{line}" for line in (1, 3, 5)]

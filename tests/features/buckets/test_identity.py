@@ -35,6 +35,27 @@ def test_out_of_range(rule: str, ids: list[int]) -> None:
     assert bucket.rows_of(pa.array([2**64 - 1, 10, 9, 2**63], pa.uint64())).tolist() == ids
 
 
+@pytest.mark.parametrize("kind", [pa.uint8(), pa.int16(), pa.uint16(), pa.uint32(), pa.float64()], ids=str)
+def test_no_id_is_minus_one_whatever_the_type(kind: pa.DataType) -> None:
+    assert IdentityBucket(rows=10, out_of_range="skip").rows_of(pa.array([3, 200], kind)).tolist() == [3, -1]
+
+
+@pytest.mark.parametrize(("rule", "beyond"), [("zero", 0), ("skip", -1)])
+@pytest.mark.parametrize(("missing", "ids"), [(-1, [-1, 0, 9, None]), (0, [None, -1, 9, None]), (9, [None, 0, -1, None])])
+def test_a_number_may_stand_for_no_id(rule: str, beyond: int, missing: int, ids: list[int | None]) -> None:
+    bucket = IdentityBucket.model_validate({"rows": 10, "out_of_range": rule, "missing": missing})
+    expected = [beyond if row is None else row for row in ids]
+    assert bucket.rows_of(pa.array([-1, 0, 9, 10])).tolist() == expected
+    assert bucket.rows_of(pa.array(["-1", "0", "9", "10"])).tolist() == expected
+
+
+def test_a_number_that_stands_for_no_id_is_no_error() -> None:
+    bucket = IdentityBucket(rows=10, out_of_range="error", missing=-1)
+    assert bucket.rows_of(pa.array([-1, 3])).tolist() == [-1, 3]
+    with pytest.raises(DataError, match="^id 10 is outside 0 to 9"):
+        bucket.rows_of(pa.array([-1, 10]))
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [
