@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import sys
 import time
 from collections.abc import Callable
 
@@ -128,15 +129,18 @@ def main() -> None:
     parser.add_argument("--width", type=int, default=20)
     parser.add_argument("--batch", type=int, default=8192)
     parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--small", action="store_true", help="a small batch; checks the script, not speed")
     options = parser.parse_args()
+    if options.small:
+        options.rows, options.batch, options.rounds = 26_000, 64, 2
     steps = {
         "fbgemm_adagrad": bare(options, EmbOptimType.EXACT_ADAGRAD),
         "adagrad": ours(options, Adagrad(lr=0.01, initial_accumulator=0.1, eps=1e-8)),
         "adagrad_with_decay": ours(options, Adagrad(lr=0.01, initial_accumulator=0.1, eps=1e-8, weight_decay=1e-6)),
         "adam": ours(options, Adam(lr=0.001, beta1=0.9, beta2=0.999, eps=1e-8)),
     }
-    facts = {"threads": torch.get_num_threads(), **vars(options), "cpu_ms": measure(steps, options.rounds)}
-    print(json.dumps(facts))  # noqa: T201
+    facts = {"bench": "embedding", "threads": torch.get_num_threads(), **vars(options)}
+    sys.stdout.write(json.dumps({**facts, "cpu_ms": measure(steps, options.rounds)}) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Rows per second of each kind of feature and texts per second of each hash, on one core, as one JSON line.
 
-    python bench/features.py [--rows 65536]
+    python bench/features.py [--small] [--rows 65536]
 
 Every number is the best of several repeats over one batch of that many rows, the first not counted.
 """
@@ -99,7 +99,9 @@ def rate(work: Callable[[], object], rows: int) -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=65536, help="rows of the batch")
-    rows = parser.parse_args().rows
+    parser.add_argument("--small", action="store_true", help="few rows; checks the script, not speed")
+    options = parser.parse_args()
+    rows = 1000 if options.small else options.rows
     batch = pa.record_batch(columns(rows))
     hashes = {
         f"{function.__name__}_bytes_{length}": rate(lambda a=array, f=function: hash_texts(a, f), rows)
@@ -107,7 +109,7 @@ def main() -> None:
         for function in (murmur64, farm64)
     }
     speeds = {name: rate(lambda f=feature: f.transform(batch), rows) for name, feature in features().items()}
-    json.dump({"rows": rows, "texts_per_second": hashes, "rows_per_second": speeds}, sys.stdout)
+    json.dump({"bench": "features", "rows": rows, "texts_per_second": hashes, "rows_per_second": speeds}, sys.stdout)
     sys.stdout.write("\n")
 
 

@@ -1,6 +1,6 @@
 """How fast each reader is, beside plain pyarrow decoding of the same columns; prints one JSON line.
 
-    python bench/reader.py [--rows N] [--threads N]
+    python bench/reader.py [--small] [--rows N] [--threads N]
 
 Each figure is the best of three passes over files that the operating system has in memory. `plain_rows_per_s` is
 pyarrow's own whole-file reader (Parquet, CSV); slot text has no such reader, so there it is reading the bytes only.
@@ -44,7 +44,7 @@ def best(run: Callable[[], object]) -> float:
 
 def measured(reader: ReaderConfig, data: DemoData, plain: Callable[[str], object]) -> dict[str, Any]:
     size = sum(Path(path).stat().st_size for path in data.train)
-    columns = reader.schema(data.train[0]).names
+    columns = reader.arrow_schema(data.train[0]).names
 
     def ours(shuffle_rows: int = 0) -> None:
         loader = RowLoader(reader, data.train, columns, batch_size=BATCH_ROWS, shuffle_rows=shuffle_rows)
@@ -73,9 +73,11 @@ def csv_reader(data: DemoData) -> Csv:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Speed of the readers")
+    parser.add_argument("--small", action="store_true", help="few rows; checks the script, not speed")
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--threads", type=int, default=1, help="threads that Arrow decodes with")
     arguments = parser.parse_args()
+    arguments.rows = 2_000 if arguments.small else arguments.rows
     pa.set_cpu_count(arguments.threads)
     names = tuple(str(number) for number in range(1, 27))
     slots = Slots(sparse=("click", *names), dense=(SlotColumn(name="dense_var", size=13),))

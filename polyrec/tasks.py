@@ -58,9 +58,7 @@ class Judge:
         A batch without rows, or whose weights are all zero, has a loss of 0 that can still be differentiated.
         """
         whole = self.divisors(batch) if divisors is None else divisors
-        parts = {
-            name: total / (whole[place] or 1.0) for name, (place, total) in self.totals(logits, batch).items()
-        }
+        parts = {name: total / (whole[place] or 1.0) for name, (place, total) in self.totals(logits, batch).items()}
         return torch.stack(list(parts.values())).sum(), {name: value.detach() for name, value in parts.items()}
 
     def totals(self, logits: Mapping[str, Tensor], batch: Labelled) -> dict[str, tuple[int, Tensor]]:

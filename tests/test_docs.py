@@ -152,7 +152,8 @@ def test_english_pages_are_plain_text(page: Path) -> None:
 
 
 def test_the_reading_of_pages_finds_what_is_wrong() -> None:
-    text = "```\npolyrec tran x  # a comment\npolyrec train x --modeldir y\npolyrec show x > y\n```\n`polyrec eval --stp`\n"
+    fence = "```\npolyrec tran x  # a comment\npolyrec train x --modeldir y\npolyrec show x > y\n```\n"
+    text = f"{fence}and `polyrec eval --stp`\n"
     assert [bool(fault_of(command)) for command in commands(text)] == [True, True, False]
     assert [unknown_in(mention) for mention in mentions(text)] == [["--stp"]]
     assert anchors("## One file, per *addition*\n```\n# no\n```\n") == {"one-file-per-addition"}

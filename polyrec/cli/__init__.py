@@ -92,6 +92,8 @@ def _plain(value: Any) -> Any:
 
 def _message(error: PolyrecError | OSError) -> str:
     text = str(error)
+    if isinstance(error, OSError) and error.filename is not None:
+        text = f"{error.filename}: cannot be used: {error.strerror}"
     if isinstance(error, ConfigError) and len(error.problems) > 1:
         files = sorted({problem.origin.file for problem in error.problems if problem.origin})
         text += f"\n{len(error.problems)} problems" + (f" in {', '.join(files)}" if files else "")

@@ -37,7 +37,8 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     for step in [] if arguments.no_data else configs.steps_of(loaded, "train"):
         for paths in (step.run.data.train, step.run.data.evaluate):
             found, wrong = _check_data(loaded, step.run, paths)
-            problems += [problem for problem in found if problem not in problems]
+            told = {(problem.origin, problem.path) for problem in problems if problem.path}
+            problems += [problem for problem in found if (problem.origin, problem.path) not in told]
             code = max(code, wrong)
     return _answer(arguments, loaded, problems, code)
 
@@ -103,7 +104,7 @@ def _read_lines(read: list[tuple[str, Origin]]) -> list[str]:
     """One line for each place of the text, with the first of the values that it decides."""
     places: dict[Origin, list[str]] = {}
     for path, origin in read:
-        places.setdefault(origin, []).append(path)
+        places.setdefault(origin, []).append(path or "the config")
     return [
         f"read     {origin}: {paths[0]}" + (f" and {len(paths) - 1} more" if len(paths) > 1 else "")
         for origin, paths in places.items()

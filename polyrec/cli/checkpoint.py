@@ -35,22 +35,25 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def contents(path: str) -> list[dict[str, Any]]:
-    """Tensors of every torch DCP folder in the checkpoint, largest first."""
+    """Tensors of every torch DCP folder in the checkpoint: weights, then what goes with them, each largest first.
+
+    A weight has the name that a map of names for fine-tuning calls it by; other tensors begin with their folder.
+    """
     if not Path(path).is_dir():
         raise CheckpointError(f"{path}: no such folder")
     folders = sorted(file.parent for file in Path(path).rglob(".metadata"))
     if not folders:
         raise CheckpointError(f"{path}: holds no checkpoint (no .metadata file in it)")
     runtime.prepare_threads()
-    from torch.distributed.checkpoint.filesystem import FileSystemReader
-    from torch.distributed.checkpoint.metadata import TensorStorageMetadata
+    from polyrec.checkpoint.tensors import shapes
 
     found = []
     for folder in folders:
         part = folder.relative_to(path).as_posix()
-        for name, item in FileSystemReader(folder).read_metadata().state_dict_metadata.items():
-            if isinstance(item, TensorStorageMetadata):
-                kind, size = item.properties.dtype, math.prod(item.size) * item.properties.dtype.itemsize
-                full = name if part == "." else f"{part}/{name}"
-                found.append({"name": full, "shape": list(item.size), "type": str(kind)[6:], "bytes": size})
-    return sorted(found, key=lambda item: (-item["bytes"], item["name"]))
+        is_weights = part in (".", "model")
+        for name, (shape, kind) in shapes(folder).items():
+            full = name if is_weights else f"{part}/{name}"
+            size = math.prod(shape) * kind.itemsize
+            found.append((not is_weights, -size, full, list(shape), str(kind).removeprefix("torch.")))
+    names = ("name", "shape", "type", "bytes")
+    return [dict(zip(names, (*item, -size), strict=True)) for _, size, *item in sorted(found)]

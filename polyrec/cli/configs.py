@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from polyrec import catalog
 from polyrec.cli.flags import Flags, paths
-from polyrec.errors import ConfigError, nearest
+from polyrec.errors import ConfigError, Problem, nearest
 
 if TYPE_CHECKING:
     from polyrec.config import RunConfig, Step
@@ -110,3 +110,20 @@ def with_paths(
     if data:
         run = run.model_copy(update={"data": run.data.model_copy(update=data)})
     return run.model_copy(update={"model_dir": model_dir}) if model_dir else run
+
+
+def check_data(run: RunConfig, verb: str) -> None:
+    """Find out before anything is built or written whether the files of a run are there and have its columns."""
+    from polyrec import checks
+    from polyrec.data import files
+
+    wanted = [run.data.train] if verb == "train" else []
+    if verb == "evaluate" or run.train.evaluate_after_save:
+        wanted.append(run.data.evaluate)
+    wrong: dict[str, str] = {}
+    for given in filter(None, wanted):
+        first = files.expand(given, run.data.reader.suffixes())[0]
+        for path, message in checks.check_columns(run, run.data.reader.arrow_schema(first).names):
+            wrong.setdefault(path, f"{message} ({first})")
+    if wrong:
+        raise ConfigError(Problem(None, path, message) for path, message in wrong.items())

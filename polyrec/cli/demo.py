@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyrec.cli.flags import Flags
+from polyrec.cli.flags import Flags, above_zero, choice
 from polyrec.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
@@ -18,16 +18,20 @@ if TYPE_CHECKING:
     from polyrec.demo import DemoData
 
 CONFIG = "examples/torcheasyrec/multi_tower_din_taobao.config"
+KINDS = ("taobao", "criteo", "movielens", "avazu")
+FORMS = ("parquet", "csv", "slots")
 ROWS = {"data": 100_000, "run": 250_000}
 
 
 def flags() -> Flags:
     found = Flags("polyrec demo", __doc__)
     found.add_argument("what", metavar="data|run")
-    found.add_argument("--kind", choices=("taobao", "criteo", "movielens", "avazu"), help="taobao if left out")
-    found.add_argument("--rows", type=int, metavar="N", help="rows to train on; a fifth more to evaluate on")
+    found.add_argument("--kind", type=choice(*KINDS), metavar="|".join(KINDS), help="taobao if left out")
+    found.add_argument("--rows", type=above_zero, metavar="N", help="rows to train on; a fifth more to evaluate on")
     found.add_argument("--seed", type=int, default=0, metavar="S", help="the same seed makes the same rows")
-    found.add_argument("--form", choices=("parquet", "csv", "slots"), help="file format; each kind has its own default")
+    found.add_argument(
+        "--form", type=choice(*FORMS), metavar="|".join(FORMS), help="file format; each kind has its own"
+    )
     found.add_argument("--folder", "--to", metavar="DIR", default="demo", help="folder to write, `demo` if left out")
     found.add_argument("--config", metavar="CONFIG", help=f"for run: the config to train, {CONFIG} if left out")
     found.add_argument("--debug", action="store_true", help="show the traceback of an error")
@@ -42,7 +46,13 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     from polyrec.demo import make_data
 
     if arguments.what == "data":
-        return asdict(make_data(arguments.kind or "taobao", arguments.folder, rows, arguments.seed, arguments.form))
+        data = make_data(arguments.kind or "taobao", arguments.folder, rows, arguments.seed, arguments.form)
+        sys.stderr.write(
+            f"{data.rows} rows to train on and {data.eval_rows} to evaluate on in {arguments.folder}\n"
+            f"best possible AUC {data.best_auc:.4f}; a logistic fit that knows the features of the truth "
+            f"{data.oracle_auc:.4f}\n"
+        )
+        return asdict(data)
     if not Path(arguments.config or CONFIG).is_file():
         raise ConfigError(
             f"{arguments.config or CONFIG}: no such file; run the demo in polyrec's folder or give --config"

@@ -27,6 +27,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         step = configs.choose_step(loaded, "evaluate", arguments.step)
         config, folder = step.run, step.checkpoint
     config = configs.with_paths(config, model_dir=arguments.model_dir, evaluate=arguments.evaluate)
+    configs.check_data(config, "evaluate")
     from polyrec import api
 
     if folder is not None and arguments.checkpoint is None:

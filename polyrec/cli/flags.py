@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NoReturn
 
 from polyrec.errors import ConfigError, Problem, nearest
@@ -28,6 +28,8 @@ class Flags(argparse.ArgumentParser):
         return [name for action in self._actions for name in action.option_strings]
 
     def error(self, message: str) -> NoReturn:
+        message = message.removeprefix("argument ").replace("expected one argument", "needs a value")
+        message = re.sub(r"the following arguments are required: (.*)", r"\1: missing", message)
         raise ConfigError(f"{self.prog}: {message}")
 
     def read(self, words: Sequence[str]) -> argparse.Namespace:
@@ -42,6 +44,25 @@ class Flags(argparse.ArgumentParser):
         if extra:
             raise ConfigError(Problem(None, self.prog, f"{word}: not expected here") for word in extra)
         return values
+
+
+def choice(*known: str) -> Callable[[str], str]:
+    """Reads a word from a closed list."""
+
+    def read(word: str) -> str:
+        if word not in known:
+            hint = nearest(word, known)
+            raise argparse.ArgumentTypeError(f"{word} is not supported{hint}; known: {', '.join(known)}")
+        return word
+
+    return read
+
+
+def above_zero(word: str) -> int:
+    """Reads a whole number above 0."""
+    if not re.fullmatch(r"\s*\+?0*[1-9][0-9]*\s*", word):
+        raise argparse.ArgumentTypeError(f"needs a whole number above 0, not {word}")
+    return int(word)
 
 
 def _is_flag(word: str) -> bool:

@@ -11,6 +11,10 @@ QUIET_LOGGERS = ("torch.fx._symbolic_trace", "torch.distributed.checkpoint", "to
 QUIET_WARNINGS = r"(torch|torchrec|fbgemm_gpu|tensordict|torchmetrics)(\.|$)"
 
 
+# Raised from inside torch but told of the line that happened to touch a sharded tensor.
+QUIET_MESSAGES = "Please use DTensor instead and we are deprecating ShardedTensor"
+
+
 def show_logs() -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", datefmt="%H:%M:%S"))
@@ -20,3 +24,4 @@ def show_logs() -> None:
         logging.getLogger(name).setLevel(logging.ERROR)
     for category in (UserWarning, FutureWarning, DeprecationWarning):
         warnings.filterwarnings("ignore", category=category, module=QUIET_WARNINGS)
+    warnings.filterwarnings("ignore", message=QUIET_MESSAGES)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from polyrec.cli import configs
-from polyrec.cli.flags import Flags, names, paths
+from polyrec.cli.flags import Flags, above_zero, choice, names, paths
 from polyrec.errors import ConfigError
 
 
@@ -20,9 +21,9 @@ def flags() -> Flags:
     found.add_argument("--output", required=True, metavar="DIR", help="folder for the scored rows")
     found.add_argument("--reserve", metavar="a,b", help="input columns to copy; ALL_COLUMNS takes every one")
     found.add_argument("--columns", metavar="a,b", help="predictions to write, all if left out")
-    found.add_argument("--batch-size", type=int, metavar="ROWS", help="rows scored together")
-    found.add_argument("--format", choices=("parquet", "csv"), help="file format to write")
-    found.add_argument("--steps", type=int, metavar="N", help="batches to score, all if left out")
+    found.add_argument("--batch-size", type=above_zero, metavar="ROWS", help="rows scored together")
+    found.add_argument("--format", type=choice("parquet", "csv"), metavar="parquet|csv", help="file format to write")
+    found.add_argument("--steps", type=above_zero, metavar="N", help="batches to score, all if left out")
     found.add_argument("--overwrite", action="store_true", help="replace the parts that the output folder holds")
     configs.add_config_options(found)
     configs.add_step_option(found)
@@ -43,6 +44,9 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     }
     if arguments.model is not None:
         _only_with_config(arguments)
+        if Path(arguments.model).is_file():
+            hint = f"did you mean --config {arguments.model}?"
+            raise ConfigError(f"polyrec predict: {arguments.model} is a file, and MODEL a folder; {hint}")
         configs.add_plugins(arguments)
         from polyrec import api
 

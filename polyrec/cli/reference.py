@@ -15,9 +15,10 @@ from polyrec.catalog import Component, Frozen
 
 TITLE = "The typed config, field by field"
 INTRODUCTION = """\
-`polyrec schema --markdown` prints this page. Each table is a message of a `RunConfig`; a field whose type is a link holds
-the message or the component of that name. A component is a message with a `kind`, which chooses among those of its
-family: `{kind: constant, value: 0.0}`. What the texts call None is written null. How to write, print and change a config is in [configuration.md](configuration.md).
+`polyrec schema --markdown` prints this page. Each table is a message of a `RunConfig`; a field whose type is a link
+holds the message or the component of that name. A component is a message with a `kind`, which chooses among those of
+its family: `{kind: constant, value: 0.0}`. What the texts call None is written `null`. How to write, print and change
+a config is in [configuration.md](configuration.md).
 """
 WORDS: Mapping[Any, str] = {str: "text", int: "integer", float: "number", bool: "true or false", type(None): "null"}
 SIGNS = {limits.Gt: (">", "gt"), limits.Ge: (">=", "ge"), limits.Lt: ("<", "lt"), limits.Le: ("<=", "le")}

@@ -18,6 +18,8 @@ def flags() -> Flags:
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     steps = configs.steps_of(configs.load(arguments), "train")
+    for step in steps:
+        configs.check_data(step.run, step.verb)
     results: list[dict[str, Any]] = []
     for step in steps:
         result = _do(step)

@@ -27,6 +27,7 @@ def flags() -> Flags:
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     config = configured(arguments)
+    configs.check_data(config, "train")
     from polyrec import api
 
     return api.train(config, resume=arguments.resume, ignore_optimizer=arguments.ignore_optimizer)

@@ -10,7 +10,7 @@ from polyrec.errors import DataError
 
 
 class RowError(DataError):
-    """A row that cannot be used, by its number in the batch, from 0: all that those who transform a batch know of it."""
+    """A row that cannot be used, by its number in the batch, from 0; who transforms a batch knows no more of it."""
 
     def __init__(self, subject: str, row: int, what: str) -> None:
         """`subject` is the column, feature or group that is wrong there."""

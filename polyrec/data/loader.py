@@ -253,7 +253,9 @@ class _Mixer:
     def add(self, index: int, piece: Span, batch: pa.RecordBatch) -> Iterator[_Rows]:
         if not self.rows:
             pieces = ((piece, batch.num_rows),)
-            yield _Rows(batch, pieces, None, 0, lambda given: self.after(index, replace(piece, skip=piece.skip + given)))
+            yield _Rows(
+                batch, pieces, None, 0, lambda given: self.after(index, replace(piece, skip=piece.skip + given))
+            )
             return
         at = 0
         while at < batch.num_rows:

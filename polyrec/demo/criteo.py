@@ -17,7 +17,10 @@ SIZES = (
 LARGEST_TOLD = 700
 """Categories with more values than this say nothing about the label."""
 COUNT_BOUNDARIES = (0.5, 2.5, 7.5, 30.5)
-"""Counts at which the planted effect changes; the first bin is for a count that is missing."""
+"""Counts at which the planted effect changes; the first bin is for a count that is missing.
+
+A missing count says what a count of 0 says, since slot text cannot tell them apart.
+"""
 TOLD_INTS = (0, 2, 3, 5, 8, 11)
 MISSING_INTS = 0.15
 MISSING_CATEGORIES = 0.05
@@ -32,7 +35,7 @@ class Criteo:
         self.words = [codes(size, number) for number, size in enumerate(SIZES)]
         self.means = random.uniform(0.5, 3.0, NUM_INTS)
         self.effects = {
-            f"int_{number}": np.concatenate([[0.0], slope * np.linspace(-1, 1, len(COUNT_BOUNDARIES) + 1)])
+            f"int_{number}": slope * np.concatenate([[-1.0], np.linspace(-1, 1, len(COUNT_BOUNDARIES) + 1)])
             for number, slope in zip(TOLD_INTS, random.choice([-0.5, 0.5], len(TOLD_INTS)), strict=True)
         }
         # The last effect of a category is that of a missing value.

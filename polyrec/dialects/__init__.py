@@ -93,8 +93,9 @@ def _text(path: str) -> str:
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        line = file.read_bytes()[: error.start].count(b"\n") + 1
-        raise ConfigError([Problem(Origin(path, line, 1), "", "is not UTF-8 text")]) from None
+        before = file.read_bytes()[: error.start]
+        origin = Origin(path, before.count(b"\n") + 1, len(before) - before.rfind(b"\n"))
+        raise ConfigError([Problem(origin, "", "is not UTF-8 text; save the file as UTF-8")]) from None
 
 
 def read_text(text: str, file: str, dialect: str | None = None) -> Node:

@@ -50,6 +50,8 @@ def detect(root: Node) -> str:
         if found:
             message = f"could be {' or '.join(found)}; say which with --dialect"
             raise ConfigError([Problem(root.origin, "", message)])
+    if not root.fields and not root.report.problems:
+        raise ConfigError([Problem(root.origin, "", "is empty; a config of any dialect has at least data and a model")])
     message = f"has the fields of no known dialect; say which it is with --dialect ({', '.join(DIALECTS)})"
     raise ConfigError([*root.report.problems, Problem(root.origin, "", message)])
 

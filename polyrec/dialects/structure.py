@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import ValidationError
@@ -16,7 +16,7 @@ from pydantic_core import ErrorDetails
 
 from polyrec import catalog
 from polyrec.catalog import Component, Frozen
-from polyrec.dialects.node import Node, Report, Value
+from polyrec.dialects.node import Node, Report, Value, likeliest
 from polyrec.errors import ConfigError, Origin, nearest
 
 M = TypeVar("M", bound=Frozen)
@@ -88,13 +88,18 @@ def validate(cls: type[M], data: Any, origins: Mapping[str, Origin], report: Rep
         return cls.model_validate(data)
     except ValidationError as error:
         told = {problem.origin for problem in report.problems}
-        for detail in error.errors(include_url=False):
-            path, owner, name = _locate(cls, data, detail)
+        found = [(detail, *_locate(cls, data, detail)) for detail in error.errors(include_url=False)]
+        missing = {path for detail, path, *_ in found if detail["type"] == "missing"}
+        unknown = {path: _meant(path, name, owner, missing) for detail, path, owner, name in found
+                   if detail["type"] == "extra_forbidden"}  # fmt: skip
+        for detail, path, owner, name in found:
+            if path in missing and path in unknown.values():
+                continue  # Told with the unknown field that stands in its place.
             origin = origin_of(origins, path)
             # A value that could not be read has a stand-in, about which there is nothing more to say.
             if origin in told and path in origins:
                 continue
-            report.problem(origin, path, _words(detail, owner, name))
+            report.problem(origin, path, _words(detail, owner, name, unknown.get(path, "")))
     except ConfigError as error:
         for problem in error.problems:
             report.problem(problem.origin, problem.path, problem.message)
@@ -187,10 +192,18 @@ _TYPES = {
 }
 
 
-def _words(detail: ErrorDetails, owner: type[Frozen] | None, name: str) -> str:
+def _meant(path: str, name: str, owner: type[Frozen] | None, missing: Set[str]) -> str:
+    """Path of the field that an unknown one most likely stands for, or an empty text."""
+    around = path.removesuffix(name)
+    known = owner.model_fields if owner else ()
+    found = likeliest(name, known, [field for field in known if around + field in missing])
+    return around + found if found else ""
+
+
+def _words(detail: ErrorDetails, owner: type[Frozen] | None, name: str, meant: str) -> str:
     kind, context = detail["type"], detail.get("ctx", {})
     if kind == "extra_forbidden":
-        return f"unknown field{nearest(name, owner.model_fields if owner else ())}"
+        return "unknown field" + (f"; did you mean {meant.rpartition('.')[2]}?" if meant else "")
     if kind == "literal_error":
         choices = re.findall(r"'([^']*)'", str(context.get("expected", "")))
         given = detail.get("input")

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
 
 class BinnedAUC(MetricConfig):
-    """Scores between two neighbouring thresholds tie, so skewed scores come out low. NaN when all labels are alike or a score
-    is NaN."""
+    """Scores between two neighbouring thresholds tie, so skewed scores come out low.
+
+    NaN when all labels are alike or a score is NaN.
+    """
 
     thresholds: int = Field(default=200, ge=2)
     """Evenly spaced from 0 to 1, the outer two a little outside."""

@@ -65,8 +65,8 @@ def test_what_is_wrong_has_its_place(config: Path, capsys: pytest.CaptureFixture
     change(config, "epochs: 4", "epoch: 4")
     code, found, _ = run(capsys, "config.yaml", "--json")
     assert (code, found["ok"]) == (2, False)
-    assert [(item["line"], item["column"]) for item in found["problems"]] == [(41, 3), (44, 10)]
-    assert "did you mean epochs?" in found["problems"][1]["message"]
+    assert [(item["line"], item["column"]) for item in found["problems"]] == [(44, 10)]
+    assert "did you mean epochs?" in found["problems"][0]["message"]
 
 
 def test_a_slot_that_never_occurs(config: Path, capsys: pytest.CaptureFixture[str]) -> None:

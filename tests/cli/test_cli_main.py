@@ -44,6 +44,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[Any, ...], d
     )
     monkeypatch.setitem(sys.modules, "polyrec.api", api)
     monkeypatch.setattr("polyrec.api", api, raising=False)
+    monkeypatch.setattr(configs, "check_data", lambda *_: None)
     return found
 
 
@@ -92,7 +93,9 @@ def test_no_torch_and_quick(words: list[str]) -> None:
 
 def test_a_wrong_config_ends_with_2_and_no_traceback(tmp_path: Path) -> None:
     path = tmp_path / "config.yaml"
-    path.write_text((ROOT / CONFIG).read_text(encoding="utf-8").replace("epochs: 4", "epoch: 4"), encoding="utf-8")
+    path.write_text(
+        (ROOT / CONFIG).read_text(encoding="utf-8").replace("epochs: 4", "epoch: 4\n  devise: cpu"), encoding="utf-8"
+    )
     done = run("train", str(path))
     assert done.returncode == 2
     assert f"{path}:44:10: runner[0].epoch: unknown field; did you mean epochs?" in done.stderr
@@ -146,7 +149,7 @@ def test_eval_export_predict(calls: list[Any], own: str, capsys: pytest.CaptureF
         ("evaluate", {"checkpoint": "c", "result_file": "r"}),
         ("export", {"checkpoint": "c", "assets": ("a", "b")}),
     ]
-    none = {"reserve": (), "columns": (), "batch_size": None, "format": None, "steps": None}
+    none = {"reserve": (), "columns": (), "batch_size": None, "format": None, "steps": None, "overwrite": False}
     assert calls[2] == ("predict", ("out", ("x", "y"), "z"), none | {"reserve": ("a", "b"), "batch_size": 4})
     assert calls[3][1][1:] == (("x",), "z")
     assert calls[3][2] == none | {"checkpoint": "c"}
@@ -244,3 +247,46 @@ def test_plugins_must_exist(capsys: pytest.CaptureFixture[str]) -> None:
 def test_config_path() -> None:
     assert configs.config_path("a.config") == "a.config"
     assert Path(configs.config_path("paddlerec.models.rank.dnn")).is_file()
+
+
+def test_data_that_is_not_there_is_found_before_training(
+    own: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "model"
+    words = ["train", own, "--model-dir", str(folder)]
+    assert cli.main([*words, "--set", "train.evaluate_after_save=true", "--evaluate", "nowhere"]) == 3
+    assert "nowhere: no such file" in capsys.readouterr().err
+    assert cli.main([*words, "--set", "tasks[0].label=clik"]) == 2
+    assert "tasks[0].label: the data has no column clik; did you mean click?" in capsys.readouterr().err
+    assert not folder.exists()
+
+
+def test_a_file_where_a_folder_must_be(own: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").touch()
+    assert cli.main(["train", own, "--model-dir", str(tmp_path / "file")]) != 0
+    assert f"{tmp_path / 'file'}" in capsys.readouterr().err
+    assert cli.main(["predict", own, "--input", "x", "--output", "z"]) == 2
+    assert f"did you mean --config {own}?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["demo", "data", "--kind", "taoba"], "--kind: taoba is not supported; did you mean taobao?"),
+        (["demo", "data", "--rows", "ten"], "--rows: needs a whole number above 0, not ten"),
+        (["predict", "m", "--input", "x", "--output", "z", "--batch-size", "0"], "needs a whole number above 0, not 0"),
+        (["train"], "polyrec train: CONFIG: missing"),
+        (["train", CONFIG, "--set"], "--set: needs a value"),
+    ],
+)
+def test_values_of_flags(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(words) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_missing_and_an_unknown_field_are_one_mistake(own: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = Path(own).read_text(encoding="utf-8")
+    assert "  batch_size:" in text
+    Path(own).write_text(text.replace("  batch_size:", "  batch_sise:"), encoding="utf-8")
+    assert cli.main(["show", own]) == 2
+    assert capsys.readouterr().err.count("batch_siz") == 1

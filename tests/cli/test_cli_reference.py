@@ -33,7 +33,7 @@ def test_each_message_is_shown_once_with_types_limits_and_defaults() -> None:
     assert "Two lines of text." in page
     assert "| `inner` | [Inner](#inner) | its defaults |  |" in page
     assert "| `several` | list of [Inner](#inner), not empty | required | One \\| or more. |" in page
-    assert '| `choice` | `a`, `b` or null | `null` |  |' in page
+    assert "| `choice` | `a`, `b` or null | `null` |  |" in page
     assert "| `rows` | integer, >= 0, < 2^63 | required |  |" in page
     assert "| `x` | [integer, number] | `[1, 2.0]` |  |" in page
 

@@ -57,7 +57,7 @@ def test_tensors_of_a_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert cli.main(["checkpoint", "ls", str(tmp_path), "--json"]) == 0
     found = answer(capsys)
     assert found["tensors"] == [
-        {"name": "model/table.weight", "shape": [10, 4], "type": "float32", "bytes": 160},
+        {"name": "table.weight", "shape": [10, 4], "type": "float32", "bytes": 160},
         {"name": "model/bias", "shape": [3], "type": "float64", "bytes": 24},
     ]
     assert (found["num_tensors"], found["bytes"]) == (2, 184)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,7 @@ def plain(values: pa.Array) -> list[int]:
 
 def cuts(length: int, parts: int) -> Iterator[tuple[int, int]]:
     places = [part * length // parts for part in range(parts + 1)]
-    yield from zip(places[:-1], places[1:], strict=True)
+    return pairwise(places)
 
 
 def test_shards_cover_each_row_once(written: Written) -> None:

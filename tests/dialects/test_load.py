@@ -122,7 +122,7 @@ def test_a_missing_file_is_answered_with_the_nearest(tmp_path: Path) -> None:
 def test_bytes_that_are_no_text_are_a_problem(tmp_path: Path) -> None:
     file = tmp_path / "run.yaml"
     file.write_bytes(b"a: 1\nb: \xff\n")
-    with pytest.raises(ConfigError, match=r"run.yaml:2:1: is not UTF-8 text"):
+    with pytest.raises(ConfigError, match=r"run.yaml:2:4: is not UTF-8 text"):
         dialects.load(file)
 
 

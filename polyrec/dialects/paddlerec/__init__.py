@@ -125,7 +125,7 @@ class Reading:
         name = model_of(phase.model)
         dataset = self.datasets.get(phase.dataset.value)
         if name is None:
-            if phase.node.has("model"):
+            if phase.node.has("model") and self.node.has("workspace"):
                 phase.node.ask("model")[-1].wrong(_no_model(phase.model.value))
             return None
         if Path(phase.model.value).is_file():

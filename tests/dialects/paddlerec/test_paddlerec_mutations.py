@@ -82,7 +82,25 @@ def test_most_mistakes_in_names_get_a_suggestion() -> None:
 
 
 def test_a_mistake_does_not_bring_others_along() -> None:
-    # A renamed key is unknown, and the key that it should have been is missing: nothing more.
-    with pytest.raises(ConfigError) as caught:
-        load_text(TEXT.replace("  data_path: ", "  data_pth: ", 1), "config.yaml", "paddlerec")
-    assert len(caught.value.problems) == 2
+    for key in ("  data_path", "  epochs", "phase", "dataset", "runner", "mode", "workspace", "- name"):
+        with pytest.raises(ConfigError) as caught:
+            load_text(TEXT.replace(f"{key}: ", f"{key}x: ", 1).replace(f"\n{key}:\n", f"\n{key}x:\n"), "config.yaml")
+        assert len(caught.value.problems) == 1, caught.value
+        assert f"did you mean {key.strip('- ')}?" in str(caught.value)
+
+
+def test_a_phase_without_a_model_and_networks_of_ones_own() -> None:
+    with pytest.raises(ConfigError, match=r"phase\[0\].model: is required"):
+        load_text(TEXT.replace('  model: "{workspace}/model.py"\n', "", 1), "config.yaml")
+    with pytest.raises(ConfigError, match=r"networks of one's own are not available; did you mean \S+/model\.py\?"):
+        load_text(TEXT.replace("/model.py", "/net.py", 1), "config.yaml")
+
+
+def test_the_name_that_is_missing_is_likelier() -> None:
+    with pytest.raises(ConfigError, match=r"did you mean save_checkpoint_path\?"):
+        load_text(TEXT.replace("save_checkpoint_path", "save_checkpoint_dir"), "config.yaml")
+
+
+def test_tabs() -> None:
+    with pytest.raises(ConfigError, match=r"config.yaml:\d+:1: YAML takes no tabs before a name; write blanks"):
+        load_text(TEXT.replace("  epochs:", "\tepochs:"), "config.yaml")

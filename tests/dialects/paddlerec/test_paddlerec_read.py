@@ -192,7 +192,7 @@ def test_an_unknown_model_names_the_known_ones() -> None:
         ('"paddlerec.models.rank.dnn"', '"paddlerec.models.rank.dn"')
     )
     text = wrong(('"paddlerec.models.rank.dnn"', '"/models/rank/deepfm"'))
-    assert "known: rank/dnn" in text
+    assert "known: paddlerec.models.rank.dnn" in text
     with pytest.raises(ConfigError, match=r"available: paddlerec\.models\.rank\.dnn"):
         workspace.built_in("paddlerec.models.match.dssm")
 

@@ -110,7 +110,7 @@ def test_csv_columns(read: Read) -> None:
 def test_raw_ids(read: Read) -> None:
     city = dumped(read().features[0])
     assert (city["kind"], city["name"], city["column"], city["separator"]) == ("id", "city", "town", "\x1d")
-    assert city["bucket"] == {"kind": "identity", "rows": 9, "out_of_range": "error"}
+    assert city["bucket"] == {"kind": "identity", "rows": 9, "out_of_range": "error", "missing": None}
     hashed = dumped(read(("num_buckets: 9", 'hash_bucket_size: 5 default_value: "x" weighted: true')).features[0])
     assert hashed["bucket"] == {"kind": "hash", "rows": 5, "function": "murmur64"}
     assert (hashed["default"], hashed["kv_separator"], hashed["max_values"]) == ("x", ":", None)
@@ -121,7 +121,7 @@ def test_encoded_ids_are_read_from_the_column_of_the_feature(read: Read) -> None
     config = read((FG, "fg_mode: FG_NONE"), ("num_buckets: 9", 'hash_bucket_size: 9 fg_encoded_default_value: "0"'))
     city = dumped(config.features[0])
     assert (city["column"], city["separator"], city["default"]) == ("city", "\x03", "0")
-    assert city["bucket"] == {"kind": "identity", "rows": 9, "out_of_range": "error"}
+    assert city["bucket"] == {"kind": "identity", "rows": 9, "out_of_range": "error", "missing": None}
 
 
 @pytest.mark.parametrize(("fields", "column"), [("", "city"), ("fg_encoded: false", "town"), ("fg_mode: 3", "town")])
@@ -208,7 +208,7 @@ def test_sequences(read: Read) -> None:
     features = {feature.name: dumped(feature) for feature in config.features}
     assert features["seq__city"] == {
         "kind": "sequence_id", "name": "seq__city", "column": "seq__town", "separator": "|", "max_length": 5,
-        "bucket": {"kind": "identity", "rows": 9, "out_of_range": "error"}, "default": "0",
+        "bucket": {"kind": "identity", "rows": 9, "out_of_range": "error", "missing": None}, "default": "0",
     }  # fmt: skip
     age = features["seq__age"]
     assert (age["column"], age["size"], age["value_separator"], age["max_length"]) == ("seq__years", 2, "\x1d", 5)

@@ -41,7 +41,9 @@ def test_no_id_is_minus_one_whatever_the_type(kind: pa.DataType) -> None:
 
 
 @pytest.mark.parametrize(("rule", "beyond"), [("zero", 0), ("skip", -1)])
-@pytest.mark.parametrize(("missing", "ids"), [(-1, [-1, 0, 9, None]), (0, [None, -1, 9, None]), (9, [None, 0, -1, None])])
+@pytest.mark.parametrize(
+    ("missing", "ids"), [(-1, [-1, 0, 9, None]), (0, [None, -1, 9, None]), (9, [None, 0, -1, None])]
+)
 def test_a_number_may_stand_for_no_id(rule: str, beyond: int, missing: int, ids: list[int | None]) -> None:
     bucket = IdentityBucket.model_validate({"rows": 10, "out_of_range": rule, "missing": missing})
     expected = [beyond if row is None else row for row in ids]
@@ -52,7 +54,7 @@ def test_a_number_may_stand_for_no_id(rule: str, beyond: int, missing: int, ids:
 def test_a_number_that_stands_for_no_id_is_no_error() -> None:
     bucket = IdentityBucket(rows=10, out_of_range="error", missing=-1)
     assert bucket.rows_of(pa.array([-1, 3])).tolist() == [-1, 3]
-    with pytest.raises(DataError, match="^id 10 is outside 0 to 9"):
+    with pytest.raises(DataError, match=r"^id 10 is outside 0 to 9"):
         bucket.rows_of(pa.array([-1, 10]))
 
 
