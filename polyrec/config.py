@@ -47,16 +47,28 @@ class Table(Frozen):
     """Rows of trained weights that ids look up."""
 
     name: str
+    """Unique name; groups refer to it, and checkpoints call its weight `tables.<name>.weight`."""
     rows: int = Field(gt=0)
+    """Number of rows, at least as many as its features have ids."""
     width: int = Field(gt=0)
+    """Numbers per row."""
     init: InitConfig
+    """How rows start."""
     trainable: bool = True
+    """Whether rows move; a frozen table keeps what it starts with or is restored to."""
+
+    @model_validator(mode="after")
+    def _starts(self) -> Self:
+        if self.init.is_by_shape:
+            raise ValueError(f"init: {self.init.kind} is for layers; write the limits out, as uniform or normal")
+        return self
 
 
 class GroupInput(Frozen):
     """A feature's place in a group."""
 
     feature: str
+    """Name of the feature."""
     table: str | None = None
     """Table that its ids look up; None for a feature of numbers."""
     pooling: Literal["sum", "mean", "sqrtn"] = "sum"
@@ -67,14 +79,17 @@ class Group(Frozen):
     """Features that a model takes together, in this order."""
 
     name: str
+    """Unique name; the model refers to it."""
     kind: Literal["flat", "sequence"]
     """flat: one vector per row. sequence: a query vector and a sequence of vectors per row."""
     inputs: tuple[GroupInput, ...] = Field(min_length=1)
+    """What is concatenated, in this order; in a sequence group the sequences stand apart from the rest, the query."""
 
 
 class WeightedLoss(Frozen):
     loss: LossConfig
     weight: float = 1.0
+    """What the loss is multiplied by."""
 
 
 class Task(Frozen):
@@ -83,10 +98,15 @@ class Task(Frozen):
     name: str = ""
     """Ends the names of outputs, losses and metrics when a model has several tasks; empty for a single one."""
     label: str
+    """Column of the label."""
     classes: int = Field(default=1, gt=0)
+    """Logits per row: 1 for a yes or no or for a number, else the number of classes."""
     losses: tuple[WeightedLoss, ...] = Field(min_length=1)
+    """What is minimised, added up; the first one decides what prediction writes."""
     metrics: tuple[MetricConfig, ...] = ()
+    """What evaluation reports beside the losses."""
     weight: float = 1.0
+    """What the task's losses are multiplied by."""
     sample_weight: str | None = None
     """Column of row weights."""
     weighting: Literal["by_sum", "by_nonzero"] = "by_sum"
@@ -113,12 +133,15 @@ class Optim(Frozen):
 class Saving(Frozen):
     """When checkpoints are written and what their folders are called."""
 
-    every_steps: int | None = None
-    every_epochs: int | None = None
-    every_seconds: int | None = None
+    every_steps: int | None = Field(default=None, gt=0)
+    """Steps between checkpoints."""
+    every_epochs: int | None = Field(default=None, gt=0)
+    """Epochs between checkpoints."""
+    every_seconds: int | None = Field(default=None, gt=0)
+    """Seconds between checkpoints."""
     at_start: bool = False
     """Also before the first step."""
-    keep: int | None = None
+    keep: int | None = Field(default=None, gt=0)
     """Newest checkpoints that stay, None for all."""
     folder: str = "model.ckpt-{step}"
     """Name of a checkpoint's folder; `{step}` and `{epoch}` are filled in."""
@@ -132,10 +155,12 @@ class Train(Frozen):
     steps: int | None = Field(default=None, gt=0)
     """Steps to train for; with `epochs`, whichever ends first."""
     epochs: int | None = Field(default=None, gt=0)
+    """Passes over the training data."""
     log_every: int = Field(default=100, gt=0)
     """Steps between progress lines, which are at least a second apart."""
     saving: Saving = Saving()
     evaluate_after_save: bool = True
+    """Evaluate after each save during training."""
     fine_tune_from: str | None = None
     """Checkpoint, or folder of checkpoints whose newest is taken, that weights start from."""
     name_map: str | None = None
@@ -143,7 +168,9 @@ class Train(Frozen):
     profile: bool = False
     """Write a trace of ten steps into the model folder."""
     tensorboard: bool = True
+    """Write TensorBoard events into the model folder."""
     seed: int = 0
+    """Decides first weights, dropout and the order of shuffled rows."""
     output_penalty: float = 0.0
     """Half of this times the squared looked-up vectors of the batch is added to the loss."""
     kernel_penalty: float = 0.0

@@ -119,6 +119,8 @@ class InitConfig(Component):
     """How a weight starts."""
 
     folder: ClassVar[str] = "inits"
+    is_by_shape: ClassVar[bool] = False
+    """Whether the values depend on the weight's shape, which the blocks that tables are filled in do not have."""
 
     @abstractmethod
     def fill(self, weight: Tensor, generator: torch.Generator | None = None) -> None:

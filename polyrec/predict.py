@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any, TypedDict, Unpack
 
 import pyarrow as pa
@@ -125,10 +126,9 @@ class PredictJob:
 
     def _prepare(self, loader: RowLoader) -> Iterator[tuple[pa.RecordBatch, Batch]]:
         collate = Collator(self.config, with_labels=False)
-        for number, (rows, _) in enumerate(loader.batches(0)):
-            if number == self.options.get("steps"):
-                return
-            yield rows.select(list(self.reserved)), collate(rows)
+        batches = loader.prepared(lambda rows: (rows.select(list(self.reserved)), collate(rows)), 0)
+        for item, _ in islice(batches, self.options.get("steps")):
+            yield item
 
     def _result(self, kept: pa.RecordBatch, outputs: dict[str, Tensor]) -> pa.RecordBatch:
         made = output_columns(outputs)

@@ -65,7 +65,3 @@ def seed(environment: Mapping[str, str] = os.environ) -> int | None:
     """A seed from the environment, which wins over the config's."""
     text = environment.get("TORCH_MANUAL_SEED")
     return int(text) if text else None
-
-
-def cuda_is_hidden(environment: Mapping[str, str] = os.environ) -> bool:
-    return environment.get("CUDA_VISIBLE_DEVICES") == ""

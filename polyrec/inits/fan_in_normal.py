@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from polyrec.families import InitConfig
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 class FanInNormal(InitConfig):
     """For weights of shape [outputs, inputs]."""
+
+    is_by_shape: ClassVar[bool] = True
 
     def fill(self, weight: Tensor, generator: torch.Generator | None = None) -> None:
         weight.detach().normal_(0.0, weight.shape[-1] ** -0.5, generator=generator)

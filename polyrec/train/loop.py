@@ -200,16 +200,16 @@ class TrainRun:
         progress.position = turn.position.dump() if turn.position is not None else progress.position
         self.report.advance(turn.rows_everywhere)
         if self.on_step is not None or progress.step % self.config.train.log_every == 0:
-            self._log(named, turn, {"lr/g0": table_rate, "lr/g1": dense_rate})
+            self._log(named, {"lr/g0": table_rate, "lr/g1": dense_rate})
         self.tick()
 
     def _learn(self, turn: Turn) -> dict[str, Tensor]:
         """Forward, backward and the dense update; tables are updated inside backward."""
         batch = turn.batch.to(self.device)
         logits, vectors = self.recommender(batch)
-        loss, named = self.judge.loss(logits, batch)
-        # Gradients are averaged over ranks. A rank's share of the rows makes that the mean over all rows.
-        objective = loss * (batch.size * self.ranks.size / turn.rows_everywhere) + self._penalty(vectors)
+        loss, named = self.judge.loss(logits, batch, turn.divisors)
+        # The ranks' shares add up to the loss over all rows, and their gradients are averaged.
+        objective = loss * self.ranks.size + self._penalty(vectors)
         self.dense_optimizer.zero_grad(set_to_none=False)
         objective.backward()
         self.ranks.average([weight.grad for weight in self.dense if weight.grad is not None])
@@ -234,9 +234,8 @@ class TrainRun:
 
     # -- telling
 
-    def _log(self, named: dict[str, Tensor], turn: Turn, rates: dict[str, float]) -> None:
-        share = turn.batch.size / turn.rows_everywhere
-        summed = self.ranks.sum([float(value.detach()) * share for value in named.values()])
+    def _log(self, named: dict[str, Tensor], rates: dict[str, float]) -> None:
+        summed = self.ranks.sum([float(value.detach()) for value in named.values()])
         self.losses = dict(zip(named, summed, strict=True))
         label = self.saver.label
         if self.on_step is not None:

@@ -13,6 +13,7 @@ from polyrec.data.loader import RowLoader
 from polyrec.data.position import Position
 from polyrec.data.prefetch import Prefetch
 from polyrec.distributed import Ranks
+from polyrec.tasks import Judge
 from polyrec.train.stop import StopRequest
 
 PREPARED_AHEAD = 2
@@ -25,9 +26,11 @@ class Turn:
     batch: Batch
     rows_everywhere: int
     """Rows of all ranks in this step."""
+    divisors: list[float]
+    """For each task, what the sum of all ranks' row losses is divided by."""
     position: Position | None
     """Where this rank's next row is after it."""
-    is_last: bool = False
+    is_last: bool
     """Whether some rank has been asked to stop; all of them leave after the same step."""
 
 
@@ -39,6 +42,7 @@ class Source:
         self._ranks = ranks
         self._config = config
         self._collate = Collator(config, with_labels=True)
+        self._judge = Judge(config.tasks)
         self.loader = RowLoader(
             data.reader,
             expand(paths, data.reader.suffixes()),
@@ -66,23 +70,12 @@ class Source:
     def turns(self, epoch: int = 0, start: Position | None = None, stop: StopRequest | None = None) -> Iterator[Turn]:
         """Every batch of an epoch; a rank that has run out gets empty ones until the last rank has."""
         stop = stop or StopRequest()
-        prepared = Prefetch(lambda: self._prepare(epoch, start), PREPARED_AHEAD)
-        try:
-            if self._ranks.size == 1:
-                for batch, position in prepared:
-                    yield Turn(batch, batch.size, position, stop.is_made)
-                return
-            nothing = empty(self._config)
-            batches = iter(prepared)
+        nothing = empty(self._config)
+        with Prefetch(self.loader.prepared(self._collate, epoch, start), PREPARED_AHEAD) as prepared:
             while True:
-                batch, position = next(batches, (nothing, None))
-                rows_everywhere, stops = self._ranks.sum([batch.size, stop.is_made])
-                if not rows_everywhere:
+                batch, position = next(prepared, (nothing, None))
+                # One message tells every rank all that the step needs of the others.
+                rows, stops, *divisors = self._ranks.sum([batch.size, stop.is_made, *self._judge.divisors(batch)])
+                if not rows:
                     return
-                yield Turn(batch, int(rows_everywhere), position, stops > 0)
-        finally:
-            prepared.close()
-
-    def _prepare(self, epoch: int, start: Position | None) -> Iterator[tuple[Batch, Position]]:
-        for rows, position in self.loader.batches(epoch, start):
-            yield self._collate(rows), position
+                yield Turn(batch, int(rows), divisors, position, stops > 0)

@@ -58,11 +58,30 @@ def test_tensors_of_a_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[s
     found = answer(capsys)
     assert found["tensors"] == [
         {"name": "table.weight", "shape": [10, 4], "type": "float32", "bytes": 160},
-        {"name": "model/bias", "shape": [3], "type": "float64", "bytes": 24},
+        {"name": "bias", "shape": [3], "type": "float64", "bytes": 24},
     ]
     assert (found["num_tensors"], found["bytes"]) == (2, 184)
     assert cli.main(["checkpoint", "ls", str(tmp_path)]) == 0
-    assert "model/bias  [3]  float64  24 bytes" in capsys.readouterr().err
+    assert "bias  [3]  float64  24 bytes" in capsys.readouterr().err
+
+
+def test_tensors_of_an_optimizer_bear_its_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for folder in ("model", "optimizer"):
+        save({"bias": torch.zeros(3)}, storage_writer=FileSystemWriter(tmp_path / folder), no_dist=True)
+    assert cli.main(["checkpoint", "ls", str(tmp_path), "--json"]) == 0
+    assert [item["name"] for item in answer(capsys)["tensors"]] == ["bias", "optimizer/bias"]
+
+
+def test_an_index_that_would_run_code_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / ".metadata").write_bytes(b"cos\nsystem\n(S'touch " + str(tmp_path / "ran").encode() + b"'\ntR.")
+    assert cli.main(["checkpoint", "ls", str(tmp_path)]) == 4
+    assert "does not belong in a checkpoint" in capsys.readouterr().err
+    assert not (tmp_path / "ran").exists()
+
+
+def test_data_tells_the_best_possible_auc(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["demo", "data", "--rows", "200", "--to", str(tmp_path)]) == 0
+    assert "best possible AUC 0." in capsys.readouterr().err
 
 
 def test_no_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

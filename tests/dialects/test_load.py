@@ -51,7 +51,6 @@ def test_json_is_the_same(run_text: str) -> None:
     ("old", "new", "problems"),
     [
         ("model_dir:", "modle_dir:", [
-            "run.yaml:1:1: model_dir: is required",
             "run.yaml:2:12: modle_dir: unknown field; did you mean model_dir?",
         ]),
         ("batch_size: 32", "batch_size: big", ['run.yaml:6:15: data.batch_size: needs a whole number, not "big"']),
@@ -66,7 +65,6 @@ def test_json_is_the_same(run_text: str) -> None:
             "run.yaml:35:9: model.deep: deepfm reads the group al, which is not there; did you mean all?",
         ]),
         ("train:\n  epochs: 1", "trian:\n  epochs: 1", [
-            "run.yaml:1:1: train: is required",
             "run.yaml:52:1: trian: unknown field; did you mean train?",
         ]),
         ("epochs: 1", "epochs: 1\n  epochs: 2", ["run.yaml:54:3: train.epochs: is given twice, first on line 53"]),

@@ -133,3 +133,13 @@ def test_repeated_fields_are_numbered_in_paths() -> None:
     assert node.children("s")[0].ask("y")[0].path == "s.y"
     assert second.is_list("x")
     assert not first.is_list("x")
+
+
+def test_an_unknown_name_stands_for_a_missing_one() -> None:
+    root = tree("folder_every: 3 folder_dir: 4")
+    root.integer("folder_every")
+    root.integer("folder_path")
+    root.check_unread()
+    assert [text.partition(": ")[2] for text in problems(root)] == [
+        "folder_dir: unknown field; did you mean folder_path?"
+    ]

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from commands import run, settings, start, workplace
-from examples import EXAMPLES, Example, make_data
 from killing import differences, kill
+from known_examples import EXAMPLES, Example, make_data
 from modes import FULL, full_only
 
 from polyrec.checkpoint.folder import UNFINISHED

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from commands import run, settings, workplace
-from examples import EXAMPLES, Example
+from known_examples import EXAMPLES, Example
 from modes import FULL, full_only
 
 ROWS = 20_000 if FULL else 2000
@@ -78,7 +78,8 @@ def test_two_processes_have_the_curve_of_one(example: Example, tmp_path: Path) -
 def test_two_processes_come_as_far_as_one_on_slot_text(tmp_path: Path) -> None:
     """Text is cut at bytes, so global batches differ; the end does not."""
     folder = workplace(tmp_path)
-    run(folder, *("demo", "data", "--kind", "criteo", "--form", "slots", "--rows", "60000", "--to", "data")).answer
+    made = run(folder, *("demo", "data", "--kind", "criteo", "--form", "slots", "--rows", "60000", "--to", "data"))
+    assert made.code == 0, made.err
     found = []
     for processes in (1, 2):
         words = [EXAMPLES[-1].path, *EXAMPLES[-1].train_step, "--train", "data/train", "--evaluate", "data/eval"]

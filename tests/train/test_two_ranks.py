@@ -98,6 +98,28 @@ def test_two_ranks_have_the_loss_curve_of_one(halves: Path, tmp_path: Path, opti
     )
 
 
+def test_weights_of_rows_count_over_all_ranks(tmp_path: Path) -> None:
+    """Ranks whose rows weigh differently have the loss of one process, which divides by the sum of all weights."""
+    table = small.rows(600, seed=6)
+    weight = np.where(np.arange(600) >= 300, 10.0, 1.0) * (np.arange(600) % 3 > 0)
+    table = table.append_column("weight", pa.array(weight))
+    order = [np.arange(at, at + 50) for start in range(0, 300, 50) for at in (start, 300 + start)]
+    for name, rows in (("two", table), ("one", table.take(pa.array(np.concatenate(order))))):
+        (tmp_path / name).mkdir()
+        pq.write_table(rows, tmp_path / name / "part.parquet")
+    task = {**small.settings(tmp_path)["tasks"][0], "sample_weight": "weight"}
+
+    def config(name: str, size: int) -> RunConfig:
+        changes = {"data__train": [str(tmp_path / name)], "data__evaluate": [], "data__batch_size": size}
+        return small.config(
+            tmp_path, model_dir=str(tmp_path / f"m-{name}"), model=plain_layers(), tasks=[task], **changes
+        )
+
+    curve: list[float] = []
+    api.train(config("one", 100), on_step=lambda step, named: curve.append(named["total"]))
+    assert on_two_ranks(config("two", 50), tmp_path / "job")["curve"] == pytest.approx(curve, abs=2e-5)
+
+
 def test_uneven_ranks_neither_hang_nor_lose_rows_and_another_number_goes_on(tmp_path: Path) -> None:
     small.data(tmp_path, train_rows=1010, eval_rows=303)
     config = small.config(tmp_path, train__epochs=1, train__saving={"every_steps": 3})

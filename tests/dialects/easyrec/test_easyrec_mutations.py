@@ -21,7 +21,7 @@ MUTATIONS = [
     (FM, "adagrad_optimizer {", "adagrd_optimizer {", "did you mean adagrad_optimizer?", True),
     (FM, "learning_rate { constant", "learning_rates { constant", "did you mean learning_rate?", True),
     (FM, "constant_learning_rate {", "const_learning_rate {", "did you mean constant_learning_rate?", True),
-    (FM, "decay_steps: 400", "decay_steps: 400.5", "needs a whole number, not 200.5", False),
+    (FM, "decay_steps: 400", "decay_steps: 400.5", "needs a whole number, not 400.5", False),
     (FM, "decay_factor: 0.7", "decay_ratio: 0.7", "did you mean decay_factor?", True),
     (FM, "decay_factor: 0.7", "decay_factor: -0.7", "needs more than 0", False),
     (FM, "save_checkpoints_steps: 800", "save_checkpoints_step: 800", "did you mean save_checkpoints_steps?", True),
