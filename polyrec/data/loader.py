@@ -209,7 +209,7 @@ class RowLoader:
                 pieces.append((piece, parts[-1].num_rows))
                 missing -= parts[-1].num_rows
                 if not missing:
-                    return block_rows(_gathered(parts), pieces, block, after)
+                    return block_rows(pa.concat_batches(parts), pieces, block, after)
         raise DataError(f"{block.spans[-1].path}: has fewer rows than when the checkpoint was written")
 
     def _fitted(self, path: str, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -281,7 +281,7 @@ class _Mixer:
         if not self.count:
             return
         block = Work(tuple(self.spans), self.count, (*self.seeds, self.number))
-        rows, pieces = _gathered(self.parts), self.pieces
+        rows, pieces = pa.concat_batches(self.parts), self.pieces
         self.number += 1
         self.parts, self.pieces, self.spans, self.count = [], [], [], 0
         yield block_rows(rows, pieces, block, self.after(*self.last))
@@ -307,19 +307,6 @@ def _movable(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_large_list(kind):
         return pa.large_list(kind.value_field.with_type(_movable(kind.value_type)))
     return kind
-
-
-def _gathered(parts: list[pa.RecordBatch]) -> pa.RecordBatch:
-    """The parts as one batch. They are used up column by column, so that memory never holds the rows twice."""
-    schema = parts[0].schema
-    columns = [part.columns for part in parts]
-    parts.clear()
-    joined: list[pa.Array] = []
-    for number in range(len(schema)):
-        joined.append(pa.concat_arrays([column[number] for column in columns]))
-        for column in columns:
-            column[number] = None
-    return pa.record_batch(joined, schema=schema)
 
 
 def _joined(parts: list[pa.RecordBatch]) -> pa.RecordBatch:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import datetime
+import gc
 import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -83,6 +85,9 @@ def joined(world: World, device: str = "cpu") -> Iterator[Ranks]:
     store = PrefixStore(f"start-{world.restarts}-{next(_groups)}", store)
     backend = "nccl" if device == "cuda" else "gloo"
     dist.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=timeout)
+    # A thread of the group that is still alive when the interpreter ends kills the process, even after a good run.
+    # The group ends its threads when nothing refers to it any more, cycles included.
+    atexit.register(gc.collect)
     ranks = Ranks(world, dist.group.WORLD)
     try:
         yield ranks
