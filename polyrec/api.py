@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from polyrec import runtime
 
-runtime.prepare_threads()
+runtime.prepare()
 
 from polyrec.export import export  # noqa: E402 - torch reads the thread settings when it loads
 from polyrec.predict import predict, predict_checkpoint  # noqa: E402

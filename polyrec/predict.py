@@ -115,7 +115,8 @@ class PredictJob:
         if not rows:
             raise DataError(f"{', '.join(self.files)}: no rows to predict")
         seconds = time.monotonic() - began
-        log.info("%d rows predicted in %.1f s", rows, seconds)
+        if ranks.is_first:
+            log.info("%d rows predicted in %.1f s", rows, seconds)
         return {"output": output, "rows": rows, "seconds": round(seconds, 3), "files": len(self.files)}
 
     def _write_part(self, loader: RowLoader, writer: PartWriter) -> int:

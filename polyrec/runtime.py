@@ -49,13 +49,15 @@ def usable_cores() -> int:
     return cores if quota == "max" else max(1, min(cores, int(quota) // int(period)))
 
 
-def prepare_threads(environment: dict[str, str] | os._Environ[str] = os.environ) -> None:
-    """Thread settings that torch and FBGEMM read when they load, so call this before torch is imported.
+def prepare(environment: dict[str, str] | os._Environ[str] = os.environ) -> None:
+    """Settings that torch, FBGEMM and Arrow read when they load, so call this before any of them is imported.
 
     Waiting threads must sleep: spinning ones take the cores from those they wait for as soon as anything else runs.
+    Arrow's own allocator keeps what it frees, so it would hold several row groups where one is in use.
     """
     local_size = int(environment.get("LOCAL_WORLD_SIZE", "1"))
     environment.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    environment.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     environment.setdefault("OMP_NUM_THREADS", str(max(1, usable_cores() // local_size)))
     # The dynamic rendezvous of torchrun otherwise hands stale addresses to a restarted gloo group.
     environment.setdefault("TORCH_DISABLE_SHARE_RDZV_TCP_STORE", "1")

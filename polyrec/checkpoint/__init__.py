@@ -119,7 +119,7 @@ def load_weights(weights: Mapping[str, Any], path: Path) -> None:
     tensors.load(weights, model_part(path))
 
 
-def load_matching(weights: Mapping[str, Any], path: Path, names: Mapping[str, str]) -> list[str]:
+def load_matching(weights: Mapping[str, Any], path: Path, names: NameMap) -> list[str]:
     """Fill the weights that the checkpoint has, by their own name or the one that `names` gives; return the others.
 
     Another shape under the same name is an error, since it is nearly always a mistake in the config.
@@ -127,16 +127,16 @@ def load_matching(weights: Mapping[str, Any], path: Path, names: Mapping[str, st
     saved = tensors.shapes(model_part(path))
     for new, old in names.items():
         if new not in weights:
-            raise CheckpointError(f"name map: the model has no weight {new}{nearest(new, weights)}")
+            raise CheckpointError(f"{names.place(new)}: the model has no weight {new}{nearest(new, weights)}")
         if old not in saved:
-            raise CheckpointError(f"name map: {path} has no weight {old}{nearest(old, saved)}")
+            raise CheckpointError(f"{names.place(new)}: {path} has no weight {old}{nearest(old, saved)}")
     wanted = {names.get(name, name): weight for name, weight in weights.items()}
-    matching = {old: weight for old, weight in wanted.items() if old in saved}
-    faults = list(_shape_faults(matching, saved))
+    faults = list(_shape_faults({new: (names.get(new, new), weight) for new, weight in weights.items()}, saved))
     if faults:
         raise CheckpointError(f"{path}: weights do not fit:\n" + "\n".join(faults))
+    matching = {old: weight for old, weight in wanted.items() if old in saved}
     if not matching:
-        raise CheckpointError(f"{path}: none of its weights has a name of this model; it holds: {_some(saved)}")
+        raise CheckpointError(f"{path}: none of its weights has a name of this model; it holds: {listed(saved)}")
     tensors.load(matching, model_part(path))
     return sorted(set(weights) - {name for name in weights if names.get(name, name) in matching})
 
@@ -144,25 +144,44 @@ def load_matching(weights: Mapping[str, Any], path: Path, names: Mapping[str, st
 def _compare(weights: Mapping[str, Any], saved: Mapping[str, Any], path: Path) -> None:
     faults = [f"missing: {name}" for name in sorted(set(weights) - set(saved))]
     faults += [f"not in the model: {name}" for name in sorted(set(saved) - set(weights))]
-    faults += _shape_faults(weights, saved)
+    faults += _shape_faults({name: (name, weight) for name, weight in weights.items()}, saved)
     if faults:
         raise CheckpointError(f"{path}: does not fit the model:\n" + "\n".join(faults))
 
 
-def _shape_faults(weights: Mapping[str, Any], saved: Mapping[str, tuple[torch.Size, torch.dtype]]) -> Iterable[str]:
-    for name, weight in weights.items():
-        if name in saved and tuple(saved[name][0]) != tuple(weight.size()):
-            yield f"{name}: is {list(saved[name][0])} in the checkpoint and {list(weight.size())} in the model"
+def _shape_faults(
+    wanted: Mapping[str, tuple[str, Any]], saved: Mapping[str, tuple[torch.Size, torch.dtype]]
+) -> Iterable[str]:
+    """Weights, given with their name in the checkpoint, that are of another shape there."""
+    for name, (old, weight) in wanted.items():
+        if old in saved and tuple(saved[old][0]) != tuple(weight.size()):
+            source = f" as {old}" if old != name else ""
+            yield f"{name}: is {list(saved[old][0])} in the checkpoint{source} and {list(weight.size())} in the model"
 
 
-def _some(names: Iterable[str], limit: int = 8) -> str:
+def listed(names: Iterable[str], limit: int = 8) -> str:
+    """The first of some names, and how many more there are."""
     listed = sorted(names)
     return ", ".join(listed[:limit]) + (f" and {len(listed) - limit} more" if len(listed) > limit else "")
 
 
-def read_name_map(path: str) -> dict[str, str]:
-    """Lines `new<TAB>old` (any white space will do); a line of another form is an error."""
-    names: dict[str, str] = {}
+class NameMap(dict[str, str]):
+    """New names of weights to old ones, and the line that each was read from."""
+
+    def __init__(self, path: str = "") -> None:
+        super().__init__()
+        self.path = path
+        self.lines: dict[str, int] = {}
+
+    def place(self, new: str) -> str:
+        return f"{self.path}:{self.lines[new]}"
+
+
+def read_name_map(path: str | None) -> NameMap:
+    """Lines `new<TAB>old` (any white space will do); a line of another form is an error. Without a file it is empty."""
+    if path is None:
+        return NameMap()
+    names = NameMap(path)
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except OSError as error:
@@ -176,6 +195,7 @@ def read_name_map(path: str) -> dict[str, str]:
         if words[0] in names:
             raise CheckpointError(f"{path}:{number}: {words[0]} is given twice")
         names[words[0]] = words[1]
+        names.lines[words[0]] = number
     return names
 
 

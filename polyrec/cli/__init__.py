@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Sequence
 from typing import Any
 
+from polyrec import runtime
 from polyrec.cli.logs import show_logs
 from polyrec.errors import ConfigError, PolyrecError, nearest
 
@@ -57,6 +58,7 @@ def _run(words: list[str]) -> int:
         return 0
     if words[0] not in VERBS:
         raise ConfigError(f"polyrec {words[0]}: unknown verb{nearest(words[0], VERBS)}; known: {', '.join(VERBS)}")
+    runtime.prepare()
     verb = importlib.import_module(f"polyrec.cli.{words[0]}")
     arguments = verb.flags().read(words[1:])
     show_logs()
@@ -70,8 +72,6 @@ def _run(words: list[str]) -> int:
 
 def _finish(verb: str, result: dict[str, Any]) -> int:
     """The last line: one JSON object, from the first process only."""
-    from polyrec import runtime
-
     code = int(result.pop("exit_code", 0))
     if result.get("stopped_by_signal"):
         code = 128 + int(result["stopped_by_signal"])

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from polyrec import runtime
 from polyrec.cli.flags import Flags
 from polyrec.errors import CheckpointError, ConfigError, nearest
 
@@ -44,7 +43,6 @@ def contents(path: str) -> list[dict[str, Any]]:
     folders = sorted(file.parent for file in Path(path).rglob(".metadata"))
     if not folders:
         raise CheckpointError(f"{path}: holds no checkpoint (no .metadata file in it)")
-    runtime.prepare_threads()
     from polyrec.checkpoint.tensors import shapes
 
     found = []

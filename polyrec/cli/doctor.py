@@ -27,7 +27,6 @@ def flags() -> Flags:
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    runtime.prepare_threads()
     versions = {name: version(name) for name in ("polyrec", *PINNED, *REQUIRED)}
     if version("fbgemm-gpu-cpu"):
         versions["fbgemm-gpu-cpu"] = version("fbgemm-gpu-cpu")

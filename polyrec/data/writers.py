@@ -32,7 +32,8 @@ def prepare_folder(folder: str, overwrite: bool = False) -> None:
     path.mkdir(parents=True, exist_ok=True)
     inside = sorted(item.name for item in path.iterdir())
     if inside and not overwrite:
-        raise DataError(f"{folder}: is not empty ({', '.join(inside[:5])}); name another folder or ask for overwriting")
+        held = ", ".join(inside[:5])
+        raise DataError(f"{folder}: is not empty ({held}); name another folder, or replace its parts with --overwrite")
     for name in inside:
         if name.removeprefix(".").startswith("part-") and Path(name).suffix in (".parquet", ".csv", ".partial"):
             (path / name).unlink()

@@ -122,17 +122,25 @@ class TrainRun:
         if self.start is None and any(position is not None for position in state["positions"]):
             log.warning("the training data is not that of %s, so epoch %d starts over", path, self.progress.epoch)
         log.info("going on from %s: step %d, epoch %d", path, self.progress.step, self.progress.epoch)
+        if self._is_over():
+            self.saver.last_path = path
+            log.info("nothing is left to do; ask for more with train.epochs or train.steps")
 
     def _fine_tune(self, path: str, *, with_optimizer: bool) -> None:
         source = checkpoint.locate(path)
-        names = checkpoint.read_name_map(self.config.train.name_map) if self.config.train.name_map else {}
+        names = checkpoint.read_name_map(self.config.train.name_map)
         fresh = checkpoint.load_matching(self.recommender.weights(), source, names)
         log.info("weights start from %s", source)
         if with_optimizer and not names and not checkpoint.optimizer_differences(self.config, source):
             self.state.load_optimizer(source)
             log.info("so does what the optimizers remember of them")
-        for name in fresh:
-            log.warning("%s has no %s; it starts from its initial values", source, name)
+        if fresh:
+            log.warning(
+                "%s lacks %d weights, which start from their initial values: %s",
+                source,
+                len(fresh),
+                checkpoint.listed(fresh),
+            )
 
     # -- the loop
 

@@ -124,7 +124,8 @@ def _bucket(node: Node, data: DataSection) -> tuple[dict[str, Any], Value[int]]:
         return {"kind": "vocabulary", "words": words, "ids": None, "unknown": 0, "rows": rows}, rows
     rows = node.integer("num_buckets")
     # Upstream wraps ids of Parquet files around; here such an id is an error, so that nothing differs in silence.
-    return {"kind": "identity", "rows": rows, "out_of_range": "error" if data.is_parquet else "zero"}, rows
+    bucket = {"kind": "identity", "rows": rows, "out_of_range": "error" if data.is_parquet else "zero", "missing": -1}
+    return bucket, rows
 
 
 def _init(node: Node) -> dict[str, Any] | None:

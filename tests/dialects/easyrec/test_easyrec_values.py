@@ -165,7 +165,7 @@ def test_ids(read: Read) -> None:
         "bucket": {"kind": "hash", "rows": 9, "function": "farm64"}, "weight_column": None, "max_values": 1,
     }  # fmt: skip
     numbered = feature(read, CITY.replace("hash_bucket_size", "num_buckets"))
-    assert numbered["bucket"] == {"kind": "identity", "rows": 9, "out_of_range": "zero", "missing": None}
+    assert numbered["bucket"] == {"kind": "identity", "rows": 9, "out_of_range": "zero", "missing": -1}
     words = feature(read, CITY.replace("hash_bucket_size: 9", 'vocab_list: ["a", "b"]'))["bucket"]
     assert words == {"kind": "vocabulary", "words": ["a", "b"], "ids": None, "unknown": 0, "rows": 2}
 
