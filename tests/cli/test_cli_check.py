@@ -112,7 +112,7 @@ features:
   bucket: {{kind: hash, rows: 10, function: murmur64}}
   default: null
 tables:
-- {{name: user, rows: 10, width: 4, init: {{kind: linear}}}}
+- {{name: user, rows: 10, width: 4, init: {{kind: constant, value: 0.0}}}}
 groups:
 - {{name: all, kind: flat, inputs: [{{feature: user, table: user}}]}}
 model:
