@@ -17,7 +17,7 @@ test: $(READY)
 check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/test_layers.py tests/test_sizes.py
 
 bench: $(READY)
