@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from polyrec.config import Group, RunConfig
@@ -14,7 +14,7 @@ Found = list[tuple[str, str]]
 
 def check(config: RunConfig) -> Found:
     """Everything that keeps the config from running."""
-    found = _names(config)
+    found = _names(config) + _derived(config)
     for index, group in enumerate(config.groups):
         found += _group(config, group, f"groups[{index}]")
     return found + _model(config) + _tasks(config) + _ends(config)
@@ -24,12 +24,19 @@ def notes(config: RunConfig) -> Found:
     """What is strange and harms nothing: parts that nothing uses."""
     items = [item for group in config.groups for item in group.inputs]
     features = {item.feature for item in items}
+    used = {name for feature in config.features for name in feature.inputs}
+    used |= {name for item in config.derived for name in item.operator.inputs}
     tables = {item.table for item in items}
     known = set(config.model.groups)
     found = [
         (f"features[{index}].name", f"no group has the feature {feature.name}")
         for index, feature in enumerate(config.features)
         if feature.name not in features
+    ]
+    found += [
+        (f"derived[{index}].name", f"nothing reads the column {item.name}")
+        for index, item in enumerate(config.derived)
+        if item.name not in used
     ]
     found += [
         (f"tables[{index}].name", f"nothing looks up the table {table.name}")
@@ -52,7 +59,10 @@ def notes(config: RunConfig) -> Found:
 def check_columns(config: RunConfig, names: Iterable[str]) -> Found:
     """Features, labels and weights whose columns the data does not have."""
     known = set(names)
-    wanted = [(f"features[{i}]", column) for i, feature in enumerate(config.features) for column in feature.inputs]
+    derived = {item.name for item in config.derived}
+    readers = [*((f"features[{i}]", feature.inputs) for i, feature in enumerate(config.features)),
+               *((f"derived[{i}].operator", item.operator.inputs) for i, item in enumerate(config.derived))]  # fmt: skip
+    wanted = [(path, column) for path, inputs in readers for column in inputs if column not in derived]
     wanted += [(f"tasks[{index}].label", task.label) for index, task in enumerate(config.tasks)]
     wanted += [(f"tasks[{i}].sample_weight", task.sample_weight) for i, task in enumerate(config.tasks)
                if task.sample_weight]  # fmt: skip
@@ -72,6 +82,7 @@ def _known(names: Iterable[str], limit: int = 20) -> str:
 def _names(config: RunConfig) -> Found:
     found = []
     kinds: dict[str, Sequence[str]] = {
+        "derived": [item.name for item in config.derived],
         "features": [feature.name for feature in config.features],
         "tables": [table.name for table in config.tables],
         "groups": [group.name for group in config.groups],
@@ -86,6 +97,40 @@ def _names(config: RunConfig) -> Found:
             first.setdefault(name, index)
             if not name and kind != "tasks":
                 found.append((f"{kind}[{index}].name", "needs a name that is not empty"))
+    return found
+
+
+def _derived(config: RunConfig) -> Found:
+    """Columns that would be made of themselves, and sequences that an operator does not read."""
+    found: Found = []
+    index = {item.name: number for number, item in enumerate(config.derived)}
+    reads = {item.name: [name for name in item.operator.inputs if name in index] for item in config.derived}
+    free: set[str] = set()
+    while ready := [name for name, inputs in reads.items() if name not in free and free.issuperset(inputs)]:
+        free.update(ready)
+    for name, number in index.items():
+        # Only what stands in a circle; the rest of what is not free reads from one.
+        if name not in free and name in _behind(reads, reads[name]):
+            text = f"{name} is made of itself, by way of {', '.join(reads[name])}; take one of them out"
+            found.append((f"derived[{number}].operator", text))
+    for number, item in enumerate(config.derived):
+        for name in item.each_position.columns if item.each_position else ():
+            if name not in item.operator.inputs:
+                hint = nearest(name, item.operator.inputs) or _known(item.operator.inputs)
+                path = f"derived[{number}].each_position.columns"
+                found.append((path, f"{item.name} does not read the column {name}{hint}"))
+    return found
+
+
+def _behind(reads: Mapping[str, Sequence[str]], names: Sequence[str]) -> set[str]:
+    """The names and all that they are made of."""
+    found: set[str] = set()
+    left = list(names)
+    while left:
+        name = left.pop()
+        if name not in found:
+            found.add(name)
+            left += reads[name]
     return found
 
 

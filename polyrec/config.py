@@ -15,6 +15,7 @@ from polyrec.families import (
     LossConfig,
     MetricConfig,
     ModelConfig,
+    OperatorConfig,
     OptimizerConfig,
     ReaderConfig,
     ScheduleConfig,
@@ -41,6 +42,27 @@ class Data(Frozen):
     """Rows that are shuffled together; 0 keeps the order of the data."""
     file_order: Literal["kept", "shuffled"] = "kept"
     """Whether each epoch takes files and row groups in another order."""
+
+
+class EachPosition(Frozen):
+    """How an operator meets sequences: it makes a value for each position, from the values of all inputs there."""
+
+    columns: tuple[str, ...] = Field(min_length=1)
+    """Inputs that are sequences, equally long in a row; the others count at each position of their row."""
+    separator: str | None = Field(default=None, min_length=1)
+    """Stands between the positions of a text, None when a text is one position."""
+    max_length: int | None = Field(default=None, gt=0)
+    """Positions that are kept, from the first; None for all."""
+
+
+class Derived(Frozen):
+    """A column that is made of others; features and other derived columns read it like those of the data."""
+
+    name: str
+    """Unique name, none of the data's columns."""
+    operator: OperatorConfig
+    each_position: EachPosition | None = None
+    """For sequences; None when the operator takes rows as they are."""
 
 
 class Table(Frozen):
@@ -213,6 +235,8 @@ class RunConfig(Frozen):
     model_dir: str
     """Folder for checkpoints, logs and results."""
     data: Data
+    derived: tuple[Derived, ...] = ()
+    """Columns made of others, in any order."""
     features: tuple[FeatureConfig, ...] = Field(min_length=1)
     tables: tuple[Table, ...] = ()
     groups: tuple[Group, ...] = Field(min_length=1)
@@ -234,15 +258,25 @@ class RunConfig(Frozen):
     @property
     def columns(self) -> tuple[str, ...]:
         """Columns that training reads, each once."""
-        names = [column for feature in self.features for column in feature.inputs]
-        names += [task.label for task in self.tasks]
+        names = [*self.feature_columns, *(task.label for task in self.tasks)]
         names += [task.sample_weight for task in self.tasks if task.sample_weight]
         return tuple(dict.fromkeys(names))
 
     @property
     def feature_columns(self) -> tuple[str, ...]:
         """Columns that prediction reads, each once."""
-        return tuple(dict.fromkeys(column for feature in self.features for column in feature.inputs))
+        derived = {item.name: item for item in self.derived}
+        wanted = [column for feature in reversed(self.features) for column in reversed(feature.inputs)]
+        found: dict[str, None] = {}
+        opened: set[str] = set()
+        while wanted:
+            name = wanted.pop()
+            if name not in derived:
+                found[name] = None
+            elif name not in opened:
+                opened.add(name)
+                wanted += reversed(derived[name].operator.inputs)
+        return tuple(found)
 
     def in_model_dir(self, name: str) -> Path:
         return Path(self.model_dir) / name

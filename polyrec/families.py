@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor, nn
 
-    from polyrec.data.columns import Dense, Ragged, RaggedDense
+    from polyrec.data.columns import Column
     from polyrec.data.readers import Span
     from polyrec.networks import Inputs
     from polyrec.optim.rows import RowRule
@@ -83,6 +83,21 @@ class NormalizerConfig(Component):
         """float32 of the same shape; `values` are float32 and none is missing."""
 
 
+class OperatorConfig(Component):
+    """A column made of others: of each row alone, a whole record batch at a time."""
+
+    folder: ClassVar[str] = "features.operators"
+
+    @property
+    @abstractmethod
+    def inputs(self) -> tuple[str, ...]:
+        """Columns that it reads."""
+
+    @abstractmethod
+    def apply(self, rows: pa.RecordBatch) -> pa.Array:
+        """One value, or one list of values, for each row; null where there is none."""
+
+
 class FeatureConfig(Component):
     """Columns to ids or numbers, a whole record batch at a time."""
 
@@ -110,8 +125,13 @@ class FeatureConfig(Component):
     def is_sequence(self) -> bool:
         return False
 
+    @property
+    def has_bags(self) -> bool:
+        """Whether the positions of a sequence of ids may hold several each."""
+        return False
+
     @abstractmethod
-    def transform(self, rows: pa.RecordBatch) -> Ragged | Dense | RaggedDense:
+    def transform(self, rows: pa.RecordBatch) -> Column:
         """The feature's value for each row; depends on nothing but the row itself."""
 
 
@@ -220,6 +240,7 @@ __all__ = [
     "MetricConfig",
     "ModelConfig",
     "NormalizerConfig",
+    "OperatorConfig",
     "OptimizerConfig",
     "ReaderConfig",
     "ScheduleConfig",

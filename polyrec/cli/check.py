@@ -70,11 +70,12 @@ def _check_data(loaded: Loaded, run: RunConfig, paths: Sequence[str]) -> tuple[l
 def _read(run: RunConfig, path: str) -> None:
     """Read a file as training would, so that what cannot be read is found now."""
     from polyrec.data.readers import Span
+    from polyrec.features._program import Program
 
+    program = Program(run)
     is_small = os.path.getsize(path) <= READ_WHOLE_BYTES
     for _, rows in run.data.reader.read(Span(path, 0, run.data.reader.length(path)), run.columns):
-        for feature in run.features:
-            feature.transform(rows)
+        program(rows)
         if not is_small:
             return
 

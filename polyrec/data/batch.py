@@ -12,8 +12,9 @@ from torch import Tensor
 from torchrec.sparse.jagged_tensor import KeyedJaggedTensor
 
 from polyrec.config import Group, RunConfig
-from polyrec.data.columns import Dense, Ragged, RaggedDense, RowError
-from polyrec.data.lookups import Lookup, Stack, stacks
+from polyrec.data.columns import Column, Dense, Ragged, RaggedBags, RaggedDense, RowError
+from polyrec.data.lookups import Pooling, Stack, stacks
+from polyrec.features._program import Program
 from polyrec.features._values import values
 
 
@@ -29,6 +30,8 @@ class Batch:
     """Features of numbers, float32 [B, W]."""
     sequences: Mapping[str, tuple[Tensor, Tensor]]
     """Sequences of numbers: float32 [V, W], and int64 [B] lengths."""
+    counts: Mapping[str, Tensor]
+    """For each sequence whose positions hold several ids, how many each position holds, int64 [P]."""
     lengths: Mapping[str, Tensor]
     """Length of each row's sequence in a sequence group, int64 [B]."""
     longest: Mapping[str, int]
@@ -51,6 +54,7 @@ class Batch:
             ids={name: ids.to(device, non_blocking=True) for name, ids in self.ids.items()},
             dense=move(self.dense),
             sequences={name: (values.to(device), sizes.to(device)) for name, (values, sizes) in self.sequences.items()},
+            counts=move(self.counts),
             lengths=move(self.lengths),
             labels=move(self.labels),
             sample_weights=move(self.sample_weights),
@@ -62,9 +66,7 @@ class Collator:
 
     def __init__(self, config: RunConfig, with_labels: bool) -> None:
         self._stacks = stacks(config)
-        used = dict.fromkeys(item.feature for group in config.groups for item in group.inputs)
-        self._features = [config.feature_names[name] for name in used]
-        self._ids = {feature.name for feature in self._features if feature.rows is not None}
+        self._program = Program(config)
         self._limits = {
             (lookup.feature, table.rows)
             for stack in self._stacks
@@ -81,23 +83,25 @@ class Collator:
             self._weights = []
 
     def __call__(self, rows: pa.RecordBatch) -> Batch:
-        columns = {feature.name: feature.transform(rows) for feature in self._features}
-        ragged = {name: item for name, item in columns.items() if isinstance(item, Ragged)}
+        columns = self._program(rows)
+        bags = {name: item for name, item in columns.items() if isinstance(item, RaggedBags)}
+        ids = {name: item for name, item in columns.items() if isinstance(item, Ragged | RaggedBags)}
         for feature, limit in self._limits:
-            _check_range(feature, ragged[feature], limit)
+            _check_range(feature, _by_row(ids[feature]), limit)
         lengths = {
             group: _shared_lengths(group, {name: _lengths(columns[name]) for name in names}, rows.num_rows)
             for group, names in self._sequence_groups.items()
         }
         return Batch(
             size=rows.num_rows,
-            ids={stack.name: _keyed(stack, ragged, rows.num_rows) for stack in self._stacks},
+            ids={stack.name: _keyed(stack, ids, rows.num_rows) for stack in self._stacks},
             dense={name: _tensor(item.values) for name, item in columns.items() if isinstance(item, Dense)},
             sequences={
                 name: (_tensor(item.values), _tensor(item.lengths.astype(np.int64)))
                 for name, item in columns.items()
                 if isinstance(item, RaggedDense)
             },
+            counts={name: _tensor(item.counts.astype(np.int64)) for name, item in bags.items()},
             lengths={group: _tensor(values) for group, values in lengths.items()},
             longest={group: max(1, int(values.max(initial=0))) for group, values in lengths.items()},
             labels={name: _tensor(_labels(rows, name, classes)) for name, classes in self._labels.items()},
@@ -108,7 +112,8 @@ class Collator:
 def empty(config: RunConfig) -> Batch:
     """A batch of no rows, for a rank that has run out of data while others have not."""
     used = dict.fromkeys(item.feature for group in config.groups for item in group.inputs)
-    numbers = [config.feature_names[name] for name in used if config.feature_names[name].rows is None]
+    features = [config.feature_names[name] for name in used]
+    numbers = [feature for feature in features if feature.rows is None]
     nothing = torch.zeros(0, dtype=torch.int64)
     groups = [group.name for group in config.groups if _sequence_inputs(config, group) is not None]
     return Batch(
@@ -121,6 +126,7 @@ def empty(config: RunConfig) -> Batch:
         },
         dense={item.name: torch.zeros(0, item.width) for item in numbers if not item.is_sequence},
         sequences={item.name: (torch.zeros(0, item.width), nothing) for item in numbers if item.is_sequence},
+        counts=dict.fromkeys((feature.name for feature in features if feature.has_bags), nothing),
         lengths=dict.fromkeys(groups, nothing),
         longest=dict.fromkeys(groups, 1),
         labels={
@@ -151,9 +157,13 @@ def _tensor(values: np.ndarray) -> Tensor:
     return torch.from_numpy(values if values.flags.writeable else values.copy())
 
 
-def _lengths(item: Ragged | Dense | RaggedDense) -> np.ndarray:
+def _lengths(item: Column) -> np.ndarray:
     assert not isinstance(item, Dense)
     return item.lengths
+
+
+def _by_row(item: Ragged | RaggedBags) -> Ragged:
+    return item if isinstance(item, Ragged) else item.by_row
 
 
 def _shared_lengths(group: str, lengths: Mapping[str, np.ndarray], size: int) -> np.ndarray:
@@ -189,9 +199,13 @@ def _check_range(feature: str, item: Ragged, rows: int) -> None:
     )
 
 
-def _keyed(stack: Stack, columns: Mapping[str, Ragged], size: int) -> KeyedJaggedTensor:
-    items = [columns[lookup.feature] for lookup in stack.lookups]
-    shares = [_shares(lookup, item) for lookup, item in zip(stack.lookups, items, strict=True)]
+def _keyed(stack: Stack, columns: Mapping[str, Ragged | RaggedBags], size: int) -> KeyedJaggedTensor:
+    found = [columns[lookup.feature] for lookup in stack.lookups]
+    items = [_by_row(item) for item in found]
+    shares = [
+        _shares(lookup.pooling, _bags(item) if lookup.per == "position" else _by_row(item))
+        for lookup, item in zip(stack.lookups, found, strict=True)
+    ]
     weights = None
     if any(share is not None for share in shares):
         weights = torch.from_numpy(
@@ -211,26 +225,31 @@ def _keyed(stack: Stack, columns: Mapping[str, Ragged], size: int) -> KeyedJagge
     )
 
 
-def _shares(lookup: Lookup, item: Ragged) -> np.ndarray | None:
+def _bags(item: Ragged | RaggedBags) -> Ragged:
+    """What is summed to one vector for each position of a sequence."""
+    return item if isinstance(item, Ragged) else Ragged(item.values, item.counts, item.weights)
+
+
+def _shares(pooling: Pooling, item: Ragged) -> np.ndarray | None:
     """How much each looked-up row counts in its bag's sum, None when all count once.
 
     As TensorFlow has it, a weighted mean is divided by the sum of its weights, sqrtn by the root of the sum of squares.
     """
     weights = item.weights
-    if lookup.pooling == "none":
+    if pooling == "none":
         return None
-    if lookup.pooling == "sum":
+    if pooling == "sum":
         return None if weights is None else weights.astype(np.float32)
     if weights is None:
         if item.lengths.max(initial=0) <= 1:
             return None
         sizes = np.maximum(item.lengths, 1)
-        parts = (1 / sizes if lookup.pooling == "mean" else 1 / np.sqrt(sizes)).astype(np.float32)
+        parts = (1 / sizes if pooling == "mean" else 1 / np.sqrt(sizes)).astype(np.float32)
         return np.repeat(parts, item.lengths)
     bags = np.repeat(np.arange(len(item.lengths)), item.lengths)
-    counted = weights if lookup.pooling == "mean" else weights.astype(np.float64) ** 2
+    counted = weights if pooling == "mean" else weights.astype(np.float64) ** 2
     totals = np.bincount(bags, counted, minlength=len(item.lengths))
-    if lookup.pooling == "sqrtn":
+    if pooling == "sqrtn":
         totals = np.sqrt(totals)
     parts = np.divide(1, totals, out=np.zeros_like(totals), where=totals != 0)
     return (weights * parts[bags]).astype(np.float32)

@@ -52,3 +52,27 @@ class RaggedDense:
     """float32 [V, W], the vectors of all rows one after another."""
     lengths: np.ndarray
     """int32 [B], how many of them each row has."""
+
+
+@dataclass(frozen=True, slots=True)
+class RaggedBags:
+    """A sequence per row whose positions hold any number of ids each."""
+
+    values: np.ndarray
+    """int64 [V], the ids of all positions one after another."""
+    counts: np.ndarray
+    """int32 [P], how many of them each position has."""
+    lengths: np.ndarray
+    """int32 [B], how many positions each row has."""
+    weights: np.ndarray | None = None
+    """float32 [V], how much each counts in its position; None when all count once."""
+
+    @property
+    def by_row(self) -> Ragged:
+        """The ids of each row without their positions."""
+        ends = np.concatenate(([0], np.cumsum(self.counts)))[np.cumsum(self.lengths)]
+        return Ragged(self.values, np.diff(ends, prepend=0).astype(np.int32), self.weights)
+
+
+Column = Ragged | Dense | RaggedDense | RaggedBags
+"""What a feature makes of a record batch."""

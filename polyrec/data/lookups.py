@@ -12,15 +12,18 @@ Pooling = Literal["sum", "mean", "sqrtn", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """Ids of a feature in a table, and how their rows become one vector; `none` keeps them as a sequence."""
+    """Ids of a feature in a table, and how their rows become vectors."""
 
     feature: str
     table: str
     pooling: Pooling
+    """`none` gives each id a vector of its own."""
+    per: Literal["row", "position"]
+    """What gets one vector."""
 
     @property
     def key(self) -> str:
-        return f"{self.feature}/{self.table}/{self.pooling}"
+        return f"{self.feature}/{self.table}/{self.pooling}/{self.per}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +48,10 @@ def lookup_of(config: RunConfig, group: Group, item: GroupInput) -> Lookup | Non
     """What the input looks up; None for numbers."""
     if item.table is None:
         return None
-    is_sequence = group.kind == "sequence" and config.feature_names[item.feature].is_sequence
-    return Lookup(item.feature, item.table, "none" if is_sequence else item.pooling)
+    feature = config.feature_names[item.feature]
+    if group.kind != "sequence" or not feature.is_sequence:
+        return Lookup(item.feature, item.table, item.pooling, "row")
+    return Lookup(item.feature, item.table, item.pooling if feature.has_bags else "none", "position")
 
 
 def stacks(config: RunConfig) -> tuple[Stack, ...]:
@@ -61,7 +66,7 @@ def stacks(config: RunConfig) -> tuple[Stack, ...]:
     members: dict[tuple[bool, bool, int], list[Table]] = {}
     for name, users in by_table.items():
         table = config.table_names[name]
-        is_pooled = all(lookup.pooling != "none" for lookup in users)
+        is_pooled = all(lookup.per == "row" for lookup in users)
         members.setdefault((is_pooled, table.trainable, table.width), []).append(table)
     return tuple(
         Stack(

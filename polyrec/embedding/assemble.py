@@ -8,7 +8,6 @@ from itertools import pairwise
 
 import torch
 from torch import Tensor
-from torchrec.sparse.jagged_tensor import KeyedJaggedTensor
 
 from polyrec.config import Group, RunConfig
 from polyrec.data.batch import Batch
@@ -31,9 +30,7 @@ class _Found:
     """Looked-up tensors by lookup key."""
 
     pieces: dict[str, Tensor] = field(default_factory=dict)
-    """Runs of pooled vectors by the key of their first lookup, [B, n * D]; unpooled rows, [V, D]."""
-    lengths: dict[str, Tensor] = field(default_factory=dict)
-    """Of unpooled rows, [B]."""
+    """Runs of pooled vectors by the key of their first lookup, [B, n * D]; vectors of positions, [P, D]."""
 
 
 class Assembler:
@@ -88,7 +85,7 @@ class Assembler:
             if stack.is_pooled:
                 self._take_pooled(stack, tensor, batch, found)
             else:
-                _take_rows(stack, tensor, batch.ids[name], found)
+                _take_rows(stack, tensor, batch, found)
         groups: dict[str, Tensor] = {}
         vectors: list[Tensor] = []
         for group in self._config.groups:
@@ -140,8 +137,8 @@ class Assembler:
         return torch.ops.fbgemm.jagged_to_padded_dense(together, [offsets], [batch.longest[group.name]], 0.0)
 
 
-def _take_rows(stack: Stack, tensor: Tensor, ids: KeyedJaggedTensor, found: _Found) -> None:
-    tensor = tensor[:, : stack.width]
+def _take_rows(stack: Stack, tensor: Tensor, batch: Batch, found: _Found) -> None:
+    tensor, ids = tensor[:, : stack.width], batch.ids[stack.name]
     counts = ids.length_per_key()
     parts = tensor.split(counts) if len(counts) > 1 else (tensor,)
     lengths = ids.lengths().view(len(counts), -1)
@@ -149,12 +146,13 @@ def _take_rows(stack: Stack, tensor: Tensor, ids: KeyedJaggedTensor, found: _Fou
     weights = shares.split(counts) if shares is not None else [None] * len(counts)
     for place, (lookup, part) in enumerate(zip(stack.lookups, parts, strict=True)):
         if lookup.pooling != "none":
-            part = _sum_by_row(part, lengths[place], weights[place])
+            counts_of = lengths[place] if lookup.per == "row" else batch.counts[lookup.feature]
+            part = _sum_bags(part, counts_of, weights[place])
         found.pieces[lookup.key] = part
 
 
-def _sum_by_row(values: Tensor, lengths: Tensor, shares: Tensor | None) -> Tensor:
-    """Sum of each row's vectors, [V, D] to [B, D]."""
+def _sum_bags(values: Tensor, lengths: Tensor, shares: Tensor | None) -> Tensor:
+    """Sum of each bag's vectors, [V, D] to [B, D]."""
     if shares is not None:
         values = values * shares.unsqueeze(1)
     if values.shape[0] == lengths.numel() and bool((lengths == 1).all()):

@@ -5,7 +5,7 @@ export/
   tables.safetensors  the tables
   graph.pt2           the network with its weights, from groups of vectors to named outputs
   golden.arrow        a few rows and what the model makes of them, replayed at every load
-  assets/             files that were asked to travel along
+  assets/             files that features read, such as vocabularies, and those that were asked to travel along
   manifest.json       sizes and hashes of all of these, input columns and outputs
 """
 
@@ -25,6 +25,7 @@ from torch import Tensor, nn
 
 from polyrec import checkpoint as checkpoints
 from polyrec import runtime
+from polyrec.assets import asset_name, with_assets
 from polyrec.checkpoint import folder as whole
 from polyrec.config import RunConfig
 from polyrec.data.batch import Collator
@@ -124,7 +125,8 @@ def _write(config: RunConfig, recommender: Recommender, rows: pa.RecordBatch, pl
         program = trace(served, groups)
     torch.export.save(program, place / GRAPH)
     tables = {name: weight.contiguous() for name, weight in recommender.embedding.weights().items()}
-    (place / CONFIG).write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    portable = _with_own_assets(config, place)
+    (place / CONFIG).write_text(portable.model_dump_json(indent=1) + "\n", encoding="utf-8")
     save_file(tables, place / TABLES)
     # The library makes its files readable by their owner alone; an export is as open as the rest of its folder.
     (place / TABLES).chmod((place / CONFIG).stat().st_mode)
@@ -146,6 +148,18 @@ def write_golden(rows: pa.RecordBatch, outputs: Mapping[str, Tensor]) -> bytes:
     with pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_batch(table)
     return sink.getvalue()
+
+
+def _with_own_assets(config: RunConfig, place: Path) -> RunConfig:
+    """The config with the files that its components read beside it."""
+
+    def copy(path: str) -> str:
+        name = f"{ASSETS}/{asset_name(path)}"
+        (place / ASSETS).mkdir(exist_ok=True)
+        shutil.copyfile(path, place / name)
+        return name
+
+    return with_assets(config, copy)
 
 
 def _copy_assets(assets: Sequence[str], place: Path) -> None:

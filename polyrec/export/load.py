@@ -10,6 +10,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from polyrec.assets import with_assets
 from polyrec.checkpoint import folder as whole
 from polyrec.config import RunConfig
 from polyrec.data.batch import Batch, Collator
@@ -68,7 +69,8 @@ def _read_config(folder: Path) -> RunConfig:
     fault = whole.find_fault(folder)
     if fault is not None:
         raise ExportError(f"{fault}; the export is damaged")
-    return RunConfig.model_validate_json((folder / CONFIG).read_bytes())
+    config = RunConfig.model_validate_json((folder / CONFIG).read_bytes())
+    return with_assets(config, lambda path: str(folder / path))
 
 
 def _fill(tables: dict[str, Tensor], path: Path) -> None:

@@ -122,7 +122,7 @@ def values(rows: pa.RecordBatch, name: str, separator: str | None = None) -> Val
     if is_list(array.type):
         inner, lengths = unlist(array, name)
         if types.is_struct(inner.type):
-            return _pairs(name, inner, lengths)
+            return pairs(name, inner, lengths)
         return Values(name, inner, lengths)
     if separator is not None and is_text(array):
         inner, lengths = split(array, separator)
@@ -130,7 +130,7 @@ def values(rows: pa.RecordBatch, name: str, separator: str | None = None) -> Val
     return Values(name, array, np.ones(len(array), np.int64), single=True)
 
 
-def _pairs(name: str, entries: pa.Array, lengths: np.ndarray) -> Values:
+def pairs(name: str, entries: pa.Array, lengths: np.ndarray) -> Values:
     """The keys of a map, weighted by its values; a null weight counts as 1."""
     keys, weights = (plain(compute.struct_field(entries, [field]), name) for field in (0, 1))
     return Values(name, keys, lengths, Values(name, weights, lengths).weighed())

@@ -59,7 +59,7 @@ class IdFeature(FeatureConfig):
     def transform(self, rows: pa.RecordBatch) -> Ragged:
         found = values(rows, self.column, self.separator)
         if self.kv_separator is not None:
-            found = _with_own_weights(found, self.kv_separator)
+            found = with_own_weights(found, self.kv_separator)
         if self.weight_column is not None:
             found = _with_weights(found, values(rows, self.weight_column, self.separator))
         found = found.drop_missing().head(self.max_values)
@@ -76,7 +76,7 @@ class IdFeature(FeatureConfig):
         return cls(name="city", column="city", bucket=HashBucket.example(), default=None)
 
 
-def _with_own_weights(found: Values, separator: str) -> Values:
+def with_own_weights(found: Values, separator: str) -> Values:
     """Texts `value<separator>weight` taken apart; other types have no weights of their own."""
     if not is_text(found.array):
         return found if found.weights is not None else replace(found, weights=np.ones(len(found.array), np.float32))

@@ -8,7 +8,8 @@ from pydantic import Field
 
 from polyrec.data.columns import RaggedDense
 from polyrec.families import FeatureConfig, NormalizerConfig
-from polyrec.features._values import Values, is_list, is_text, split, unlist, values
+from polyrec.features._positions import inner_values
+from polyrec.features._values import Values, is_list, is_text, values
 from polyrec.features._vectors import vectors
 
 
@@ -56,16 +57,10 @@ class SequenceRawFeature(FeatureConfig):
         """The numbers of each position, and how many positions each row has."""
         if found.single:
             found = found.drop_missing()
-        if is_list(found.array.type):
+        if is_list(found.array.type) or (self.value_separator is not None and is_text(found.array)):
             found = found.head(self.max_length)
-            numbers, counts = unlist(found.array, self.column)
-        elif self.value_separator is not None and is_text(found.array):
-            found = found.head(self.max_length)
-            numbers, counts = split(found.array, self.value_separator)
-        else:
-            return self._cut(found)
-        owners = np.repeat(np.arange(len(found.lengths)), found.lengths)
-        return Values(self.column, numbers, counts, origins=owners), found.lengths
+            return inner_values(found, self.value_separator), found.lengths
+        return self._cut(found)
 
     def _cut(self, found: Values) -> tuple[Values, np.ndarray]:
         """Numbers of a row one after another, cut into positions."""

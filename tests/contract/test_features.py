@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -155,6 +156,14 @@ def test_every_component_is_read_back_from_its_text(family: Any) -> None:
         assert TypeAdapter(family).validate_python(component.dump()) == component
 
 
+@pytest.fixture
+def in_folder_with_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files that examples of components name."""
+    (tmp_path / "words.txt").write_text("1\n2\n33\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("in_folder_with_files")
 @pytest.mark.parametrize("name", catalog.names(BucketConfig))
 def test_every_bucket_keeps_to_its_rows(name: str) -> None:
     bucket = catalog.find(BucketConfig, name).example()

@@ -92,7 +92,7 @@ def test_ids_of_a_stack_stand_by_table() -> None:
     inputs = [GroupInput(feature=f, table=t) for f, t in (("a", "t"), ("b", "u"), ("c", "t"))]
     batch = Collator(run(features, [flat(*inputs)]), with_labels=True)(ROWS)
     (found,) = batch.ids.values()
-    assert found.keys() == ["a/t/sum", "c/t/sum", "b/u/sum"]
+    assert found.keys() == ["a/t/sum/row", "c/t/sum/row", "b/u/sum/row"]
     assert found.values().tolist() == [1, 2, 3, 5, 6, 4]
     assert found.lengths().tolist() == [1, 2, 1, 1, 0, 1]
     assert found.weights_or_none() is None

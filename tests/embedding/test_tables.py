@@ -12,6 +12,8 @@ from polyrec.data.batch import Collator, empty
 from polyrec.embedding import Embedding
 from polyrec.errors import ConfigError
 from polyrec.families import OptimizerConfig
+from polyrec.features.buckets.identity import IdentityBucket
+from polyrec.features.sequence_id import SequenceIdFeature
 from polyrec.optim.optimizers.adagrad import Adagrad
 from polyrec.optim.optimizers.adam import Adam
 from polyrec.optim.optimizers.rowwise_adagrad import RowwiseAdagrad
@@ -190,7 +192,7 @@ def test_a_shared_lookup_is_done_once_but_counted_in_each_group() -> None:
     config = run((Ids(name="a", count=3),), (table("t", 3, 4),), groups, SGD(lr=1.0))
     embedding = Embedding(config, device=CPU)
     batch = Collator(config, with_labels=False)(pa.record_batch({"a": [[0], [2]]}))
-    assert [ids.keys() for ids in batch.ids.values()] == [["a/t/sum"]]
+    assert [ids.keys() for ids in batch.ids.values()] == [["a/t/sum/row"]]
     assert len(embedding(batch).vectors) == 2
 
 
@@ -208,3 +210,37 @@ def test_clipping_of_tables_is_refused() -> None:
     config = config.model_copy(update={"optim": config.optim.model_copy(update={"tables": learning})})
     with pytest.raises(ConfigError, match=r"optim\.tables\.clip_gradient"):
         Embedding(config, device=CPU)
+
+
+@pytest.mark.parametrize("pooling", ["sum", "mean", "sqrtn"])
+def test_positions_of_several_ids_become_one_vector_each(pooling: str) -> None:
+    feature = SequenceIdFeature(
+        name="s",
+        column="s",
+        bucket=IdentityBucket(rows=5, out_of_range="error"),
+        default=None,
+        several=True,
+        separator=";",
+        value_separator=",",
+        kv_separator=":",
+    )
+    groups = (sequence("g", of("s", "t", pooling)), flat("f", of("s", "t")))
+    config = run((feature,), (table("t", 5, 3),), groups, SGD(lr=1.0))
+    embedding = Embedding(config, device=CPU)
+    batch = Collator(config, with_labels=False)(pa.record_batch({"s": ["1:2,2;;4:3", "", "0"]}))
+    before = embedding.weights()["t.weight"].numpy().copy()
+    found = embedding(batch)
+    weights = {"sum": (2, 1, 3), "mean": (2 / 3, 1 / 3, 1), "sqrtn": (2 / 5**0.5, 1 / 5**0.5, 1)}[pooling]
+    wanted = np.zeros((3, 3, 3), np.float32)
+    wanted[0, 0] = weights[0] * before[1] + weights[1] * before[2]
+    wanted[0, 2] = weights[2] * before[4]
+    wanted[2, 0] = before[0]
+    np.testing.assert_allclose(found.groups["g.sequence"].detach().numpy(), wanted, rtol=1e-6)
+    assert found.groups["g.length"].tolist() == [3, 0, 1]
+    flat_wanted = [2 * before[1] + before[2] + 3 * before[4], 0 * before[0], before[0]]
+    np.testing.assert_allclose(found.groups["f"].detach().numpy(), flat_wanted, rtol=1e-6)
+    found.groups["g.sequence"].sum().backward()
+    moved = np.zeros((5, 3), np.float32)
+    for row, weight in zip((1, 2, 4, 0), (*weights, 1), strict=True):
+        moved[row] = weight
+    np.testing.assert_allclose(before - embedding.weights()["t.weight"].numpy(), moved, rtol=1e-5, atol=1e-6)

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from pydantic import ValidationError
 
+from polyrec.data.columns import RaggedBags
 from polyrec.errors import DataError
 from polyrec.features.buckets.hash import HashBucket
 from polyrec.features.buckets.identity import IdentityBucket
@@ -68,9 +69,56 @@ def test_an_error_counts_the_positions_that_are_missing() -> None:
         ids([None, "1;;2", ";;x"], separator=";")
 
 
-def test_nested_lists_are_refused() -> None:
-    with pytest.raises(DataError, match=r"^column c: values of type list<.*> cannot be used; give each row one list"):
-        ids([[[1, 2]]], default="0")
+def test_a_position_of_several_ids_gives_its_first() -> None:
+    assert ids([[[1, 2], [], [7]], [], None], default="0") == [[1, 0, 7], [0], [0]]
+    assert ids([[[1, 2], [], [7]], []]) == [[1, 7], []]
+    assert ids(["1,2;;7", None], separator=";", value_separator=",", default="0") == [[1, 0, 7], [0]]
+
+
+def bags(values: Any, **fields: Any) -> list[list[Any]]:
+    """For each row its positions, each a list of ids, or of pairs of id and weight."""
+    array = values if isinstance(values, pa.Array) else pa.array(values)
+    feature = SequenceIdFeature(name="f", column="c", bucket=SAME, several=True, **{"default": None, **fields})
+    out = feature.transform(pa.record_batch({"c": array}))
+    assert isinstance(out, RaggedBags)
+    assert (out.values.dtype, out.counts.dtype, out.lengths.dtype) == (np.int64, np.int32, np.int32)
+    items = out.values.tolist()
+    if out.weights is not None:
+        items = list(zip(items, out.weights.tolist(), strict=True))
+    positions = [items[end - count : end] for end, count in zip(np.cumsum(out.counts), out.counts, strict=True)]
+    rows = [positions[end - size : end] for end, size in zip(np.cumsum(out.lengths), out.lengths, strict=True)]
+    assert out.by_row.lengths.tolist() == [sum(map(len, row)) for row in rows]
+    return rows
+
+
+def test_positions_of_several_ids() -> None:
+    assert bags([[[1, 2], [], [7]], [], None]) == [[[1, 2], [], [7]], [], []]
+    assert bags([[[1, 2], [], [7]], [], None], default="9") == [[[1, 2], [9], [7]], [[9]], [[9]]]
+    assert bags(["1,2;;7", "", None, "5"], separator=";", value_separator=",") == [[[1, 2], [], [7]], [], [], [[5]]]
+    assert bags(["", None, "1,,2;7"], separator=";", value_separator=",", default="9") == [[[9]], [[9]], [[1, 2], [7]]]
+    assert bags([[1, None], [3]]) == [[[1], []], [[3]]]
+
+
+def test_cuts_of_positions_and_of_ids() -> None:
+    assert bags([[[1, 2, 3], [4], [5]]], max_length=2, max_values=2) == [[[1, 2], [4]]]
+    assert bags([[[1, 200], [200]]]) == [[[1], []]]
+
+
+def test_ids_of_positions_with_weights() -> None:
+    found = bags(["1:0.5,2;3:2", ""], separator=";", value_separator=",", kv_separator=":")
+    assert found == [[[(1, 0.5), (2, 1.0)], [(3, 2.0)]], []]
+    maps = pa.array([[[(1, 0.5)], [(2, 3.0), (4, None)]]], pa.list_(pa.map_(pa.int64(), pa.float32())))
+    assert bags(maps) == [[[(1, 0.5)], [(2, 3.0), (4, 1.0)]]]
+
+
+def test_weights_need_several_ids() -> None:
+    with pytest.raises(ValidationError, match="kv_separator: weights count where several ids are summed"):
+        ids([1], kv_separator=":")
+
+
+def test_an_error_in_a_position_names_its_row() -> None:
+    with pytest.raises(DataError, match=r"^column c: row 1: cannot read 'x' as a whole number"):
+        bags(["1", "2,3;4,x"], separator=";", value_separator=",")
 
 
 def test_rows_and_shape() -> None:

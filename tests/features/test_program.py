@@ -1,0 +1,72 @@
+"""Columns made of others, alone, in chains and for each position of sequences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute
+import pytest
+
+from polyrec.config import Derived, EachPosition
+from polyrec.data.columns import RowError
+from polyrec.families import OperatorConfig
+from polyrec.features._program import in_order, make
+from polyrec.features._values import column
+
+compute: Any = pyarrow.compute
+
+
+class Joined(OperatorConfig):
+    """Texts with a dash between them; refuses an x."""
+
+    of: tuple[str, ...]
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return self.of
+
+    def apply(self, rows: pa.RecordBatch) -> pa.Array:
+        texts = [column(rows, name).cast(pa.string()) for name in self.of]
+        for name, found in zip(self.of, texts, strict=True):
+            if "x" in found.to_pylist():
+                raise RowError(f"column {name}", found.to_pylist().index("x"), "is an x")
+        return compute.binary_join_element_wise(*texts, "-")
+
+
+def derived(name: str, *of: str, each: EachPosition | None = None) -> Derived:
+    return Derived(name=name, operator=Joined(of=of), each_position=each)
+
+
+def test_each_comes_after_all_that_it_reads() -> None:
+    a, b, c, unused = derived("a", "b", "c"), derived("b", "c", "x"), derived("c", "y"), derived("d", "a")
+    assert [item.name for item in in_order((a, b, c, unused), ["a"])] == ["c", "b", "a"]
+    assert [item.name for item in in_order((a, b, c, unused), ["d", "b"])] == ["c", "b", "a", "d"]
+    assert in_order((a, b, c), ["y"]) == []
+
+
+def test_rows_as_they_are() -> None:
+    rows = pa.record_batch({"a": ["1", None, "2"], "b": [3, 4, 5]})
+    assert make(derived("c", "a", "b"), rows).to_pylist() == ["1-3", None, "2-5"]
+
+
+def test_each_position_of_texts_and_lists_beside_a_value_of_the_row() -> None:
+    rows = pa.record_batch({"a": ["p;q;r", "", None, "s"], "b": [[1, 2, 3], [], None, [4]], "c": ["u", "v", "w", "z"]})
+    each = EachPosition(columns=("a", "b"), separator=";")
+    found = make(derived("d", "a", "b", "c", each=each), rows)
+    assert found.to_pylist() == [["p-1-u", "q-2-u", "r-3-u"], [], [], ["s-4-z"]]
+    cut = EachPosition(columns=("a", "b"), separator=";", max_length=2)
+    assert make(derived("d", "a", "b", each=cut), rows).to_pylist() == [["p-1", "q-2"], [], [], ["s-4"]]
+    assert make(derived("d", "a", each=each), rows.slice(3)).to_pylist() == [["s"]]
+
+
+def test_sequences_that_are_read_together_must_be_equally_long() -> None:
+    rows = pa.record_batch({"a": ["p", "q;r"], "b": [[1], [2]]})
+    with pytest.raises(RowError, match="column b: row 1: 1 positions but 2 in a; d reads both position by position"):
+        make(derived("d", "a", "b", each=EachPosition(columns=("a", "b"), separator=";")), rows)
+
+
+def test_a_fault_in_a_position_names_its_row() -> None:
+    rows = pa.record_batch({"a": ["p;q", "", "r;x"]})
+    with pytest.raises(RowError, match="^column a: row 2: is an x$"):
+        make(derived("d", "a", each=EachPosition(columns=("a",), separator=";")), rows)
