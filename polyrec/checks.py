@@ -60,8 +60,8 @@ def check_columns(config: RunConfig, names: Iterable[str]) -> Found:
     """Features, labels and weights whose columns the data does not have."""
     known = set(names)
     derived = {item.name for item in config.derived}
-    readers = [*((f"features[{i}]", feature.inputs) for i, feature in enumerate(config.features)),
-               *((f"derived[{i}].operator", item.operator.inputs) for i, item in enumerate(config.derived))]  # fmt: skip
+    readers = [(f"features[{index}]", feature.inputs) for index, feature in enumerate(config.features)]
+    readers += [(f"derived[{index}].operator", item.operator.inputs) for index, item in enumerate(config.derived)]
     wanted = [(path, column) for path, inputs in readers for column in inputs if column not in derived]
     wanted += [(f"tasks[{index}].label", task.label) for index, task in enumerate(config.tasks)]
     wanted += [(f"tasks[{i}].sample_weight", task.sample_weight) for i, task in enumerate(config.tasks)

@@ -36,7 +36,7 @@ class SequenceIdFeature(FeatureConfig):
     kv_separator: str | None = Field(default=None, min_length=1)
     """The last one in a value stands before its weight; a value without one weighs 1."""
     max_values: int | None = Field(default=None, gt=0)
-    """Ids of a position that count, from its first; None for all. A position that may not hold several has its first."""
+    """Ids of a position that count, from its first; None for all. Without `several` the first one counts."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:

@@ -68,5 +68,5 @@ def test_sequences_that_are_read_together_must_be_equally_long() -> None:
 
 def test_a_fault_in_a_position_names_its_row() -> None:
     rows = pa.record_batch({"a": ["p;q", "", "r;x"]})
-    with pytest.raises(RowError, match="^column a: row 2: is an x$"):
+    with pytest.raises(RowError, match=r"^column a: row 2: is an x$"):
         make(derived("d", "a", each=EachPosition(columns=("a",), separator=";")), rows)
