@@ -75,6 +75,7 @@ def ours(options: argparse.Namespace, optimizer: OptimizerConfig) -> Step:
             ids={stack.name: KeyedJaggedTensor(keys=stack.keys, values=values, lengths=lengths, stride=options.batch)},
             dense={},
             sequences={},
+            counts={},
             lengths={},
             longest={},
             labels={},

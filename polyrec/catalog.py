@@ -107,7 +107,7 @@ def names(family: type[Component]) -> tuple[str, ...]:
     found: set[str] = set()
     for package in _packages:
         folder = f"{package}.{family.folder}"
-        if package != "polyrec" and importlib.util.find_spec(folder) is None:
+        if package != "polyrec" and not _exists(folder):
             continue
         path = importlib.import_module(folder).__path__
         files = (module.name for module in pkgutil.iter_modules(path) if not module.ispkg)
@@ -120,7 +120,7 @@ def find(family: type[C], name: str) -> type[C]:
     """The class that the file `name` of the family's folder holds; a file that fails to import fails here."""
     for package in _packages:
         module_name = f"{package}.{family.folder}.{name}"
-        if importlib.util.find_spec(module_name) is None:
+        if not _exists(module_name):
             continue
         module = importlib.import_module(module_name)
         for item in vars(module).values():
@@ -128,3 +128,13 @@ def find(family: type[C], name: str) -> type[C]:
                 return item
         raise ConfigError(f"{module_name} holds no {family.__name__}")
     raise ConfigError(f"{name} is not known{nearest(name, names(family))}; known: {', '.join(names(family))}")
+
+
+def _exists(module: str) -> bool:
+    """Whether a module can be imported; a plug-in's package need not have every folder on the way to it."""
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError as error:
+        if error.name is not None and module.startswith(f"{error.name}."):
+            return False
+        raise

@@ -81,7 +81,6 @@ def test_a_sound_run_has_no_problems() -> None:
             ("groups[1].kind", "deepfm needs fm to be a flat group"),
         ]),
         (("tasks", 0, "label"), "", [("tasks[0].label", "needs the name of a column")]),
-        (("train", "saving"), {"every_steps": 0}, [("train.saving.every_steps", "needs more than 0, not 0")]),
         (("train", "saving"), {"folder": "model"},
          [("train.saving.folder", "needs {step} or {epoch}, else each checkpoint replaces the last")]),
         (("tables", 0, "name"), "", [

@@ -108,10 +108,13 @@ class TrainState:
         tables = {f"tables.{name}": state for name, state in self.recommender.embedding.states().items()}
         tables = {name: state for name, state in tables.items() if name in saved and state.size() == saved[name][0]}
         named = dict(self.recommender.network.named_parameters())
+        weights = tensors.shapes(path / checkpoint.MODEL)
+        # What is remembered of a weight may have another shape than the weight, so the weights are compared.
+        same = {name for name, weight in named.items() if weights.get(f"network.{name}", [None])[0] == weight.size()}
         dense: dict[str, Tensor] = {}
         for name, (size, dtype) in saved.items():
             owner, _, key = name.removeprefix("network.").rpartition(".")
-            if name.startswith("network.") and owner in named and (not size or size == named[owner].size()):
+            if name.startswith("network.") and owner in same:
                 device = named[owner].device if key != "step" else torch.device("cpu")
                 dense[name] = torch.zeros(size, dtype=dtype, device=device)
         tensors.load({**tables, **dense}, path / checkpoint.OPTIMIZER)

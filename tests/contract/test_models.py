@@ -79,7 +79,8 @@ def test_every_parameter_has_a_gradient(name: str) -> None:
     for parameter_name, parameter in model.named_parameters():
         assert parameter.grad is not None, parameter_name
         assert parameter.grad.isfinite().all(), parameter_name
-        assert parameter.grad.abs().sum() > 0, parameter_name
+        # A shift of all scores leaves their softmax as it is.
+        assert parameter.grad.abs().sum() > 0 or parameter_name.endswith("score.bias"), parameter_name
 
 
 @pytest.mark.parametrize("rows", [0, 3])

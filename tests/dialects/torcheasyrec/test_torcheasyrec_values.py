@@ -209,6 +209,7 @@ def test_sequences(read: Read) -> None:
     assert features["seq__city"] == {
         "kind": "sequence_id", "name": "seq__city", "column": "seq__town", "separator": "|", "max_length": 5,
         "bucket": {"kind": "identity", "rows": 9, "out_of_range": "error", "missing": None}, "default": "0",
+        "several": False, "value_separator": None, "kv_separator": None, "max_values": None,
     }  # fmt: skip
     age = features["seq__age"]
     assert (age["column"], age["size"], age["value_separator"], age["max_length"]) == ("seq__years", 2, "\x1d", 5)
