@@ -10,18 +10,42 @@ from pydantic import Field, model_validator
 
 from polyrec.catalog import Frozen
 from polyrec.families import (
+    EncoderConfig,
     FeatureConfig,
     InitConfig,
     LossConfig,
     MetricConfig,
     ModelConfig,
+    NumberEmbeddingConfig,
     OperatorConfig,
     OptimizerConfig,
     ReaderConfig,
+    SamplerConfig,
     ScheduleConfig,
 )
 
 CONFIG_VERSION = 1
+
+
+class Faults(Frozen):
+    """What becomes of values and rows that cannot be used."""
+
+    policy: Literal["fail", "skip", "default"] = "fail"
+    """fail: the run ends with an error. skip: the row is left out. default: a value that cannot be used counts as
+    missing, and a row that is broken as a whole is left out."""
+    budget: int | None = Field(default=None, ge=0)
+    """Faults of one process in one pass after which the run fails all the same; None for no limit."""
+
+
+class Masking(Frozen):
+    """Features that are hidden from the model in some rows of training, so that it learns to do without."""
+
+    features: tuple[str, ...] = Field(min_length=1)
+    """What is hidden: the column that the feature reads first counts as missing."""
+    probability: float = Field(default=0.0, ge=0, le=1)
+    """Share of rows."""
+    negative_probability: float = Field(default=0.0, ge=0, le=1)
+    """Share of sampled rows."""
 
 
 class Data(Frozen):
@@ -42,6 +66,20 @@ class Data(Frozen):
     """Rows that are shuffled together; 0 keeps the order of the data."""
     file_order: Literal["kept", "shuffled"] = "kept"
     """Whether each epoch takes files and row groups in another order."""
+    cost_column: str | None = None
+    """Column of what a row costs, which cuts batches together with `cost_limit`."""
+    cost_limit: float | None = Field(default=None, gt=0)
+    """Largest sum of costs in a training batch, which `batch_size` limits too; a dearer row is a batch of its own."""
+    faults: Faults = Faults()
+    masking: Masking | None = None
+    sampler: SamplerConfig | None = None
+    """Items that join each batch, for models that compare what was chosen with what was not."""
+
+    @model_validator(mode="after")
+    def _costs(self) -> Self:
+        if (self.cost_column is None) != (self.cost_limit is None):
+            raise ValueError("cost_column and cost_limit go together; give both or none")
+        return self
 
 
 class EachPosition(Frozen):
@@ -65,6 +103,19 @@ class Derived(Frozen):
     """For sequences; None when the operator takes rows as they are."""
 
 
+class Collisions(Frozen):
+    """A table that gives each value a row of its own as long as there are any, and then evicts the least wanted."""
+
+    eviction: Literal["lfu", "lru", "distance_lfu"]
+    """Who goes first: what was seen least often, longest ago, or by count over age."""
+    every_steps: int = Field(default=5, gt=0)
+    """Training steps between evictions."""
+    decay: float = 1.0
+    """Power of the age in `lru` and `distance_lfu`."""
+    at_least: float | None = None
+    """How often a value must be seen before it gets a row; None for once."""
+
+
 class Table(Frozen):
     """Rows of trained weights that ids look up."""
 
@@ -78,6 +129,10 @@ class Table(Frozen):
     """How rows start."""
     trainable: bool = True
     """Whether rows move; a frozen table keeps what it starts with or is restored to."""
+    precision: Literal["fp32", "fp16"] = "fp32"
+    """How each number is stored."""
+    collisions: Collisions | None = None
+    """For ids of any size: how they share the rows. None when ids are rows."""
 
     @model_validator(mode="after")
     def _starts(self) -> Self:
@@ -95,6 +150,16 @@ class GroupInput(Frozen):
     """Table that its ids look up; None for a feature of numbers."""
     pooling: Literal["sum", "mean", "sqrtn"] = "sum"
     """How the rows of several ids become one vector."""
+    embedding: NumberEmbeddingConfig | None = None
+    """For a feature of numbers: how they become a vector; None hands them on as they are."""
+
+
+class Reading(Frozen):
+    """A sequence group, read into one vector."""
+
+    group: str
+    """Name of the sequence group."""
+    encoder: EncoderConfig
 
 
 class Group(Frozen):
@@ -106,6 +171,8 @@ class Group(Frozen):
     """flat: one vector per row. sequence: a query vector and a sequence of vectors per row."""
     inputs: tuple[GroupInput, ...] = Field(min_length=1)
     """What is concatenated, in this order; in a sequence group the sequences stand apart from the rest, the query."""
+    readings: tuple[Reading, ...] = ()
+    """For a flat group: what is read from sequence groups, concatenated after its inputs."""
 
 
 class WeightedLoss(Frozen):

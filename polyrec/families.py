@@ -135,6 +135,31 @@ class FeatureConfig(Component):
         """The feature's value for each row; depends on nothing but the row itself."""
 
 
+class SamplerConfig(Component):
+    """Items that join a batch though nobody chose them, so that a model learns what they are not."""
+
+    folder: ClassVar[str] = "data.samplers"
+
+
+class NumberEmbeddingConfig(Component):
+    """How the numbers of a feature become a vector by weights that are learnt."""
+
+    folder: ClassVar[str] = "number_embeddings"
+
+    width: int = Field(gt=0)
+    """Numbers of the vector."""
+
+
+class EncoderConfig(Component):
+    """How a sequence group is read into one vector for each row."""
+
+    folder: ClassVar[str] = "encoders"
+
+    @abstractmethod
+    def width(self, query: int, sequence: int) -> int:
+        """Numbers of the vector, from the widths of the group's query and of a position."""
+
+
 class InitConfig(Component):
     """How a weight starts."""
 
@@ -232,6 +257,7 @@ class ScheduleConfig(Component):
 
 __all__ = [
     "BucketConfig",
+    "EncoderConfig",
     "FeatureConfig",
     "Frozen",
     "InitConfig",
@@ -240,8 +266,10 @@ __all__ = [
     "MetricConfig",
     "ModelConfig",
     "NormalizerConfig",
+    "NumberEmbeddingConfig",
     "OperatorConfig",
     "OptimizerConfig",
     "ReaderConfig",
+    "SamplerConfig",
     "ScheduleConfig",
 ]
