@@ -117,7 +117,7 @@ def bare(run: RunConfig, warm: int) -> dict[str, float]:
     clock = Clock()
     device = torch.device("cpu")
     recommender = Recommender(run, Embedding(run, device=device), device)
-    optimizer = run.optim.dense.optimizer.dense(list(recommender.network.parameters()))
+    optimizer = run.optim.dense.optimizer.dense(list(recommender.dense().values()))
     (task,) = run.tasks
     for number in range(run.train.steps or 0):
         batch = batches[number % len(batches)]

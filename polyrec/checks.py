@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from polyrec.config import Group, RunConfig
+from polyrec.config import Group, GroupInput, RunConfig
 from polyrec.errors import nearest
+from polyrec.families import FeatureConfig
+from polyrec.networks import inputs_of
 
 Found = list[tuple[str, str]]
 """Paths in the config, and what is wrong there."""
@@ -17,6 +19,8 @@ def check(config: RunConfig) -> Found:
     found = _names(config) + _derived(config)
     for index, group in enumerate(config.groups):
         found += _group(config, group, f"groups[{index}]")
+    # Widths are known only when all that groups name is there.
+    found = found or _readings(config)
     return found + _model(config) + _tasks(config) + _ends(config)
 
 
@@ -28,6 +32,7 @@ def notes(config: RunConfig) -> Found:
     used |= {name for item in config.derived for name in item.operator.inputs}
     tables = {item.table for item in items}
     known = set(config.model.groups)
+    known |= {reading.group for group in config.groups if group.name in known for reading in group.readings}
     found = [
         (f"features[{index}].name", f"no group has the feature {feature.name}")
         for index, feature in enumerate(config.features)
@@ -152,6 +157,7 @@ def _group(config: RunConfig, group: Group, path: str) -> Found:
             found.append((f"{at}.feature", f"{item.feature} is in the group {group.name} already"))
         seen.add(item.feature)
         shapes.add(feature.is_sequence)
+        found += _number_embedding(item, feature, at)
         if feature.is_sequence and group.kind == "flat" and item.table is None:
             found.append((f"{at}.feature", f"{item.feature} is a sequence of numbers and {group.name} is a flat group"))
         if item.table is None:
@@ -163,11 +169,54 @@ def _group(config: RunConfig, group: Group, path: str) -> Found:
         elif item.table not in tables:
             hint = nearest(item.table, tables) or _known(tables)
             found.append((f"{at}.table", f"no table is called {item.table}{hint}"))
-        elif tables[item.table].rows < feature.rows:
+        elif tables[item.table].collisions is None and tables[item.table].rows < feature.rows:
             rows = tables[item.table].rows
             found.append((f"{at}.table", f"{item.table} has {rows} rows, {item.feature} needs {feature.rows}"))
+    found += _names_of_readings(config, group, path)
     if group.kind == "sequence" and shapes == {False}:
         found.append((f"{path}.inputs", f"{group.name} is a sequence group and none of its features is a sequence"))
+    return found
+
+
+def _number_embedding(item: GroupInput, feature: FeatureConfig, at: str) -> Found:
+    if item.embedding is None:
+        return []
+    at, most = f"{at}.embedding", item.embedding.most_numbers
+    if item.table is not None or feature.rows is not None:
+        return [(at, f"{item.feature} is a feature of ids, which tables make vectors of")]
+    if feature.is_sequence:
+        return [(at, f"{item.feature} is a sequence; only features of one row's numbers are embedded")]
+    if most is not None and feature.width > most:
+        return [(at, f"{item.embedding.kind} takes {most} number, {item.feature} has {feature.width}")]
+    return []
+
+
+def _names_of_readings(config: RunConfig, group: Group, path: str) -> Found:
+    found: Found = []
+    kinds = {other.name: other.kind for other in config.groups}
+    for index, reading in enumerate(group.readings):
+        at = f"{path}.readings[{index}]"
+        sequences = [name for name, kind in kinds.items() if kind == "sequence"]
+        if group.kind != "flat":
+            found.append((at, f"{group.name} is a sequence group; flat groups have readings"))
+        if reading.group not in kinds:
+            hint = nearest(reading.group, sequences) or _known(sequences)
+            found.append((f"{at}.group", f"no group is called {reading.group}{hint}"))
+        elif kinds[reading.group] != "sequence":
+            found.append((f"{at}.group", f"{reading.group} is a flat group; only sequence groups are read"))
+    return found
+
+
+def _readings(config: RunConfig) -> Found:
+    """Sequence groups that an encoder cannot read, for their widths."""
+    inputs = inputs_of(config)
+    found: Found = []
+    for number, group in enumerate(config.groups):
+        for index, reading in enumerate(group.readings):
+            widths = [inputs.width(f"{reading.group}.{end}") for end in ("query", "sequence")]
+            fault = reading.encoder.fault(*widths)
+            if fault is not None:
+                found.append((f"groups[{number}].readings[{index}].encoder", f"{reading.group}: {fault}"))
     return found
 
 

@@ -145,9 +145,15 @@ class NumberEmbeddingConfig(Component):
     """How the numbers of a feature become a vector by weights that are learnt."""
 
     folder: ClassVar[str] = "number_embeddings"
+    most_numbers: ClassVar[int | None] = None
+    """Numbers that a feature may have at most; None for any."""
 
     width: int = Field(gt=0)
     """Numbers of the vector."""
+
+    @abstractmethod
+    def build(self, features: int, numbers: int) -> nn.Module:
+        """Several features at once, [B, features, numbers] to [B, features, width]; each has weights of its own."""
 
 
 class EncoderConfig(Component):
@@ -158,6 +164,21 @@ class EncoderConfig(Component):
     @abstractmethod
     def width(self, query: int, sequence: int) -> int:
         """Numbers of the vector, from the widths of the group's query and of a position."""
+
+    def fault(self, query: int, sequence: int) -> str | None:
+        """Why a group of these widths cannot be read, None when it can."""
+        return None
+
+    @abstractmethod
+    def build(self, query: int, sequence: int) -> Encoder:
+        """The layers, from the query [B, query], the sequence [B, T, sequence] and its lengths [B]."""
+
+
+class Encoder(Protocol):
+    """Layers that read a sequence group; an `nn.Module`."""
+
+    def __call__(self, query: Tensor, sequence: Tensor, length: Tensor) -> Tensor: ...
+    def kernels(self) -> list[Tensor]: ...
 
 
 class InitConfig(Component):
@@ -257,6 +278,7 @@ class ScheduleConfig(Component):
 
 __all__ = [
     "BucketConfig",
+    "Encoder",
     "EncoderConfig",
     "FeatureConfig",
     "Frozen",

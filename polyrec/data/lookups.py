@@ -28,13 +28,14 @@ class Lookup:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """Tables of one width that are stored one after another and looked up in one call."""
+    """Tables of one width and precision that are stored one after another and looked up in one call."""
 
     name: str
     width: int
     is_pooled: bool
     """Whether the lookup itself sums the rows of each bag; else it returns a row for each id."""
     is_trained: bool
+    precision: Literal["fp32", "fp16"]
     tables: tuple[Table, ...]
     lookups: tuple[Lookup, ...]
     """By table, in the order of `tables`."""
@@ -63,19 +64,23 @@ def stacks(config: RunConfig) -> tuple[Stack, ...]:
     by_table: dict[str, list[Lookup]] = {}
     for lookup in dict.fromkeys(lookups):
         by_table.setdefault(lookup.table, []).append(lookup)
-    members: dict[tuple[bool, bool, int], list[Table]] = {}
+    members: dict[tuple[bool, bool, int, Literal["fp32", "fp16"]], list[Table]] = {}
     for name, users in by_table.items():
         table = config.table_names[name]
         is_pooled = all(lookup.per == "row" for lookup in users)
-        members.setdefault((is_pooled, table.trainable, table.width), []).append(table)
+        members.setdefault((is_pooled, table.trainable, table.width, table.precision), []).append(table)
     return tuple(
         Stack(
-            name=f"{'pooled' if is_pooled else 'rows'}_{width}{'' if is_trained else '_frozen'}",
+            name="_".join(
+                ["pooled" if is_pooled else "rows", str(width), *([] if is_trained else ["frozen"])]
+                + ([] if precision == "fp32" else [precision])
+            ),
             width=width,
             is_pooled=is_pooled,
             is_trained=is_trained,
+            precision=precision,
             tables=tuple(tables),
             lookups=tuple(lookup for table in tables for lookup in by_table[table.name]),
         )
-        for (is_pooled, is_trained, width), tables in members.items()
+        for (is_pooled, is_trained, width, precision), tables in members.items()
     )

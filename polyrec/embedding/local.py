@@ -9,7 +9,7 @@ from torchrec.sparse.jagged_tensor import KeyedJaggedTensor
 
 from polyrec.data.lookups import Stack
 from polyrec.embedding.initial import fill
-from polyrec.embedding.store import Pace, RowStore, by_name, kernel_options, table_batch
+from polyrec.embedding.store import PRECISIONS, Pace, RowStore, by_name, kernel_options, table_batch
 from polyrec.optim.rows import RowRule
 
 
@@ -23,7 +23,11 @@ class LocalTables(nn.Module):
             width=stack.width,
             features=[places[lookup.table] for lookup in stack.lookups],
             pooling=PoolingMode.SUM if stack.is_pooled else PoolingMode.NONE,
-            options={**kernel_options(rule, stack.width, pace.rate), "device": device},
+            options={
+                **kernel_options(rule, stack.width, pace.rate),
+                "weights_precision": PRECISIONS[stack.precision],
+                "device": device,
+            },
         )
         self._is_pooled = stack.is_pooled
         self.store = RowStore(tables, stack.width, rule, pace)

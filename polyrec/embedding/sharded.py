@@ -20,7 +20,7 @@ from torchrec.distributed.embeddingbag import EmbeddingBagCollectionSharder
 from torchrec.distributed.planner import EmbeddingShardingPlanner, ParameterConstraints, Topology
 from torchrec.distributed.planner.types import PlannerError
 from torchrec.distributed.types import EmbeddingModuleShardingPlan, ParameterSharding, ShardingEnv
-from torchrec.modules.embedding_configs import EmbeddingBagConfig, EmbeddingConfig, PoolingType
+from torchrec.modules.embedding_configs import DataType, EmbeddingBagConfig, EmbeddingConfig, PoolingType
 from torchrec.modules.embedding_modules import EmbeddingBagCollection, EmbeddingCollection
 from torchrec.sparse.jagged_tensor import KeyedJaggedTensor, KeyedTensor
 
@@ -32,6 +32,7 @@ from polyrec.errors import ConfigError
 from polyrec.optim.rows import RowRule
 
 TABLE_WISE, ROW_WISE = "table_wise", "row_wise"
+_DATA_TYPES = {"fp32": DataType.FP32, "fp16": DataType.FP16}
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +147,11 @@ class ShardedTables(nn.Module):
             first, weight, states = self._shards[table.name]
             own = next(part for part in parts if part.shard_offsets[0] == first)
             views = [weight if state is None else states[state]]
-            local = [Shard(tensor=torch.empty(own.shard_sizes, device=weight.device), metadata=own)]
-        whole = ShardedTensorMetadata(
-            shards_metadata=parts, size=torch.Size(shape), tensor_properties=TensorProperties(dtype=torch.float32)
-        )
+            empty = torch.empty(own.shard_sizes, device=weight.device, dtype=views[0].dtype)
+            local = [Shard(tensor=empty, metadata=own)]
+        is_half = state is None and table.precision == "fp16"
+        properties = TensorProperties(dtype=torch.float16 if is_half else torch.float32)
+        whole = ShardedTensorMetadata(shards_metadata=parts, size=torch.Size(shape), tensor_properties=properties)
         sharded = ShardedTensor._init_from_local_shards_and_global_metadata(
             local, sharded_tensor_metadata=whole, process_group=self._group
         )
@@ -238,6 +240,7 @@ def _whole(stack: Stack) -> nn.Module:
             "num_embeddings": table.rows,
             "embedding_dim": stored_width(table.width),
             "feature_names": users[table.name],
+            "data_type": _DATA_TYPES[stack.precision],
         }
         for table in stack.tables
     ]

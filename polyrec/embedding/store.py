@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from fbgemm_gpu.split_embedding_configs import EmbOptimType
+from fbgemm_gpu.split_embedding_configs import EmbOptimType, SparseType
 from fbgemm_gpu.split_table_batched_embeddings_ops_common import BoundsCheckMode, EmbeddingLocation, PoolingMode
 from fbgemm_gpu.split_table_batched_embeddings_ops_training import ComputeDevice, SplitTableBatchedEmbeddingBagsCodegen
 from torch import Tensor, nn
@@ -23,6 +23,9 @@ _KERNELS = {
     "adagrad": EmbOptimType.EXACT_ADAGRAD,
     "rowwise_adagrad": EmbOptimType.EXACT_ROWWISE_ADAGRAD,
 }
+
+
+PRECISIONS = {"fp32": SparseType.FP32, "fp16": SparseType.FP16}
 
 
 @dataclass(slots=True)
@@ -56,6 +59,9 @@ def kernel_options(rule: RowRule | None, width: int, rate: float) -> dict[str, A
         "learning_rate": rate,
         # Ids are checked once, where a bad one can still be named.
         "bounds_check_mode": BoundsCheckMode.NONE,
+        # Whatever the rows are stored in, sums and gradients are float32, and a number is stored as its nearest.
+        "output_dtype": SparseType.FP32,
+        "stochastic_rounding": False,
     }
     if rule and rule.fused and is_fused(rule, width):
         options.update(optimizer=_KERNELS[rule.fused.kernel], eps=rule.fused.eps)
@@ -179,9 +185,9 @@ class RowStore(nn.Module):
         for start in range(0, rows.numel(), _CHUNK_ROWS):
             part = rows[start : start + _CHUNK_ROWS]
             held = {name: state.index_select(0, part) for name, state in self._states.items()}
-            moved = weight.index_select(0, part)
+            moved = weight.index_select(0, part).float()
             rule.apply(moved, gradient[start : start + _CHUNK_ROWS], held, self.pace.rate, self.pace.step)
-            weight.index_copy_(0, part, moved)
+            weight.index_copy_(0, part, moved.to(weight.dtype))
             for name, state in held.items():
                 self._states[name].index_copy_(0, part, state)
 

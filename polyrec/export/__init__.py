@@ -44,15 +44,15 @@ CONFIG, TABLES, GRAPH, GOLDEN, ASSETS = "config.json", "tables.safetensors", "gr
 
 
 class Served(nn.Module):
-    """The network and what its logits predict."""
+    """The layers from groups to logits, and what these predict."""
 
-    def __init__(self, config: RunConfig, network: nn.Module) -> None:
+    def __init__(self, config: RunConfig, recommender: Recommender) -> None:
         super().__init__()
         self.judge = Judge(config.tasks)
-        self.network = network
+        self.inputs, self.network = recommender.inputs, recommender.network
 
     def forward(self, groups: dict[str, Tensor]) -> dict[str, Tensor]:
-        return self.judge.outputs(self.network(groups))
+        return self.judge.outputs(self.network(self.inputs(groups)))
 
 
 def export(
@@ -118,7 +118,7 @@ def _golden_rows(config: RunConfig, source: Path) -> pa.RecordBatch:
 
 def _write(config: RunConfig, recommender: Recommender, rows: pa.RecordBatch, place: Path) -> dict[str, Any]:
     batch = Collator(config, with_labels=False)(rows)
-    served = Served(config, recommender.network).eval()
+    served = Served(config, recommender).eval()
     with torch.no_grad():
         groups = recommender.embedding(batch).groups
         outputs = served(groups)

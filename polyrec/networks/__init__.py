@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from polyrec.config import RunConfig
+from polyrec.config import Group, RunConfig
 from polyrec.families import ModelConfig
 
 if TYPE_CHECKING:
@@ -39,9 +39,18 @@ def inputs_of(config: RunConfig) -> Inputs:
         for item in group.inputs:
             feature = features[item.feature]
             end = "" if group.kind == "flat" else ".sequence" if feature.is_sequence else ".query"
-            widths[group.name + end].append(tables[item.table].width if item.table else feature.width)
+            made = item.embedding.width if item.embedding else feature.width
+            widths[group.name + end].append(tables[item.table].width if item.table else made)
         fields.update({key: tuple(value) for key, value in widths.items()})
+    for group in config.groups:
+        fields.update({group.name: (*fields[group.name], *_read(group, fields))} if group.readings else {})
     return Inputs(fields, tuple((task.name, task.classes) for task in config.tasks))
+
+
+def _read(group: Group, fields: Mapping[str, tuple[int, ...]]) -> list[int]:
+    """Widths of what the group's readings add to it."""
+    sequences = [[sum(fields[f"{item.group}.{end}"]) for end in ("query", "sequence")] for item in group.readings]
+    return [item.encoder.width(*widths) for item, widths in zip(group.readings, sequences, strict=True)]
 
 
 def build(config: ModelConfig, inputs: Inputs) -> nn.Module:

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, ClassVar
+
 from pydantic import Field
 
 from polyrec.families import NumberEmbeddingConfig
 
+if TYPE_CHECKING:
+    from polyrec.nn import numbers as layers
+
 
 class AutoDis(NumberEmbeddingConfig):
+    most_numbers: ClassVar[int | None] = 1
+
     channels: int = Field(gt=0)
     """Vectors to choose among."""
     temperature: float = Field(gt=0)
     """The lower, the harder the choice."""
     keep: float
     """Share of the first layer that skips the second."""
+
+    def build(self, features: int, numbers: int) -> layers.AutoDis:
+        from polyrec.nn import numbers as layers
+
+        return layers.AutoDis(features, self)
 
     @classmethod
     def example(cls) -> AutoDis:

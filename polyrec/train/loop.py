@@ -66,7 +66,7 @@ class TrainRun:
         self.source = Source(config, config.data.train, ranks, is_training=True)
         embedding = Embedding(config, device=device, process_group=ranks.group)
         self.recommender = Recommender(config, embedding, device)
-        self.dense = [weight for weight in self.recommender.network.parameters() if weight.requires_grad]
+        self.dense = list(self.recommender.dense().values())
         self.dense_optimizer = dense_optimizer(config.optim.dense, self.dense)
         self.judge = Judge(config.tasks)
         self.state = TrainState(config, self.recommender, self.dense_optimizer, ranks)
@@ -232,12 +232,9 @@ class TrainRun:
         penalty: Tensor | float = 0.0
         if train.output_penalty:
             # A sum over rows, so it must not shrink when gradients are averaged over ranks.
-            squares = torch.stack([vector.square().sum() for vector in vectors]).sum()
-            penalty = penalty + 0.5 * train.output_penalty * self.ranks.size * squares
+            penalty = penalty + 0.5 * train.output_penalty * self.ranks.size * _squares(vectors)
         if train.kernel_penalty:
-            kernels = self.recommender.network.kernels()  # type: ignore[operator]
-            squares = torch.stack([kernel.square().sum() for kernel in kernels]).sum()
-            penalty = penalty + 0.5 * train.kernel_penalty * squares
+            penalty = penalty + 0.5 * train.kernel_penalty * _squares(self.recommender.kernels())
         return penalty
 
     # -- telling
@@ -285,3 +282,8 @@ class TrainRun:
             "stopped_by_signal": self.stop.signal or None,
             "exit_code": self.stop.exit_code if self.is_stopping else 0,
         }
+
+
+def _squares(tensors: list[Tensor]) -> Tensor | float:
+    """Sum over all numbers; a model need not have any that a penalty counts."""
+    return torch.stack([tensor.square().sum() for tensor in tensors]).sum() if tensors else 0.0

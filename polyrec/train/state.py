@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -77,7 +78,7 @@ class TrainState:
 
     def _optimizer_tensors(self) -> dict[str, Any]:
         tables = {f"tables.{name}": state for name, state in self.recommender.embedding.states().items()}
-        return {**tables, **dense_states(self.recommender.network, self.dense_optimizer)}
+        return {**tables, **dense_states(self.recommender.dense(), self.dense_optimizer)}
 
     # -- restoring
 
@@ -107,27 +108,27 @@ class TrainState:
         saved = tensors.shapes(path / checkpoint.OPTIMIZER)
         tables = {f"tables.{name}": state for name, state in self.recommender.embedding.states().items()}
         tables = {name: state for name, state in tables.items() if name in saved and state.size() == saved[name][0]}
-        named = dict(self.recommender.network.named_parameters())
+        named = self.recommender.dense()
         weights = tensors.shapes(path / checkpoint.MODEL)
         # What is remembered of a weight may have another shape than the weight, so the weights are compared.
-        same = {name for name, weight in named.items() if weights.get(f"network.{name}", [None])[0] == weight.size()}
+        same = {name for name, weight in named.items() if weights.get(name, [None])[0] == weight.size()}
         dense: dict[str, Tensor] = {}
         for name, (size, dtype) in saved.items():
-            owner, _, key = name.removeprefix("network.").rpartition(".")
-            if name.startswith("network.") and owner in same:
+            owner, _, key = name.rpartition(".")
+            if owner in same:
                 device = named[owner].device if key != "step" else torch.device("cpu")
                 dense[name] = torch.zeros(size, dtype=dtype, device=device)
         tensors.load({**tables, **dense}, path / checkpoint.OPTIMIZER)
         for name, tensor in dense.items():
-            owner, _, key = name.removeprefix("network.").rpartition(".")
+            owner, _, key = name.rpartition(".")
             self.dense_optimizer.state[named[owner]][key] = tensor
 
 
-def dense_states(network: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+def dense_states(weights: Mapping[str, nn.Parameter], optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
     """What a torch optimizer remembers of each weight, by the weight's name."""
     return {
-        f"network.{name}.{key}": value
-        for name, parameter in network.named_parameters()
+        f"{name}.{key}": value
+        for name, parameter in weights.items()
         for key, value in optimizer.state.get(parameter, {}).items()
         if isinstance(value, Tensor)
     }

@@ -143,6 +143,13 @@ def mixed_run(optimizer: OptimizerConfig) -> RunConfig:
     )
 
 
+def halved(config: RunConfig) -> RunConfig:
+    """The same run with half floats in its tables."""
+    return config.model_copy(
+        update={"tables": tuple(item.model_copy(update={"precision": "fp16"}) for item in config.tables)}
+    )
+
+
 def mixed_rows(size: int, seed: int) -> pa.RecordBatch:
     random = np.random.default_rng(seed)
 
