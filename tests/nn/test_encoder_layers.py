@@ -5,6 +5,7 @@ import pytest
 import torch
 from torch import nn
 
+from polyrec import parts
 from polyrec.encoders.pooling import Pooling
 from polyrec.encoders.target_attention import TargetAttention
 from polyrec.encoders.text_cnn import TextCNN
@@ -13,8 +14,6 @@ from polyrec.inits.glorot_uniform import GlorotUniform
 from polyrec.inits.linear import Linear
 from polyrec.nn import MLP
 from polyrec.nn.encoders import TargetAttentionEncoder, TextCNNEncoder
-from polyrec.parts import MLP as Stack
-from polyrec.parts import Norm
 
 LENGTH = torch.tensor([3, 0, 1, 5])
 SEQUENCE = torch.randn(4, 5, 6, generator=torch.Generator().manual_seed(0))
@@ -22,8 +21,8 @@ SEQUENCE = SEQUENCE * (torch.arange(5) < LENGTH.unsqueeze(1)).unsqueeze(2)
 QUERY = torch.randn(4, 4, generator=torch.Generator().manual_seed(1))
 
 
-def layers(*hidden: int) -> Stack:
-    return Stack(hidden=hidden, activation="relu", kernel=Linear())
+def layers(*hidden: int) -> parts.MLP:
+    return parts.MLP(hidden=hidden, activation="relu", kernel=Linear())
 
 
 def by_numpy(mlp: MLP, x: np.ndarray) -> np.ndarray:
@@ -83,7 +82,7 @@ def test_target_attention_says_which_groups_it_cannot_read() -> None:
 
 def test_batch_norm_in_the_attention_counts_positions_in_use_only() -> None:
     torch.manual_seed(2)
-    mlp = Stack(hidden=(8,), activation="relu", kernel=Linear(), norm=Norm(kind="batch"))
+    mlp = parts.MLP(hidden=(8,), activation="relu", kernel=Linear(), norm=parts.Norm(kind="batch"))
     encoder = TargetAttention(mlp=mlp).build(4, 6)
     longer = torch.cat([SEQUENCE, torch.zeros(4, 3, 6)], dim=1)
     torch.testing.assert_close(encoder(QUERY, SEQUENCE, LENGTH), encoder(QUERY, longer, LENGTH))
@@ -98,7 +97,7 @@ def test_pooling_over_the_positions_in_use(by: str, expected: list[float]) -> No
 
 @pytest.mark.parametrize("positions", [3, 5, 9])
 @pytest.mark.parametrize("mlp", [None, layers(3)])
-def test_text_cnn_is_convolutions_and_their_maxima(positions: int, mlp: Stack | None) -> None:
+def test_text_cnn_is_convolutions_and_their_maxima(positions: int, mlp: parts.MLP | None) -> None:
     """Beside torch's own layers over a sequence that is padded and cut by hand."""
     torch.manual_seed(2)
     config = TextCNN(windows=(1, 2, 4), filters=(3, 2, 5), length=5, activation="tanh", kernel=Linear(), mlp=mlp)
@@ -107,7 +106,7 @@ def test_text_cnn_is_convolutions_and_their_maxima(positions: int, mlp: Stack | 
     read = torch.zeros(4, 6, 5)
     for position in range(min(positions, 5)):
         read[:, :, position] = sequence[:, position]
-    parts = []
+    found_of = []
     for window, filters in zip(config.windows, encoder.filters, strict=True):
         assert isinstance(filters, nn.Conv1d)
         weight, bias = filters.weight.detach().double(), filters.bias
@@ -116,8 +115,8 @@ def test_text_cnn_is_convolutions_and_their_maxima(positions: int, mlp: Stack | 
             torch.einsum("bdw,fdw->bf", read[:, :, at : at + window].double(), weight) + bias.detach().double()
             for at in range(5 - window + 1)
         ]
-        parts.append(torch.stack(matches).tanh().amax(0))
-    expected = torch.cat(parts, dim=1).numpy()
+        found_of.append(torch.stack(matches).tanh().amax(0))
+    expected = torch.cat(found_of, dim=1).numpy()
     if mlp is not None:
         assert encoder.mlp is not None
         expected = by_numpy(encoder.mlp, expected)
