@@ -104,14 +104,17 @@ class Derived(Frozen):
 
 
 class Collisions(Frozen):
-    """A table that gives each value a row of its own as long as there are any, and then evicts the least wanted."""
+    """A table that gives each value a row of its own as long as there are any, and then evicts the least wanted.
+
+    The last row is shared by all values that have none. Values are learnt in training alone.
+    """
 
     eviction: Literal["lfu", "lru", "distance_lfu"]
     """Who goes first: what was seen least often, longest ago, or by count over age."""
     every_steps: int = Field(default=5, gt=0)
     """Training steps between evictions."""
     decay: float = 1.0
-    """Power of the age in `lru` and `distance_lfu`."""
+    """Power of the age in `lru` and `distance_lfu`; any above 0 has the same order in `lru`."""
     at_least: float | None = None
     """How often a value must be seen before it gets a row; None for once."""
 
@@ -122,7 +125,7 @@ class Table(Frozen):
     name: str
     """Unique name; groups refer to it, and checkpoints call its weight `tables.<name>.weight`."""
     rows: int = Field(gt=0)
-    """Number of rows, at least as many as its features have ids."""
+    """Number of rows, at least as many as its features have ids if it has no `collisions`."""
     width: int = Field(gt=0)
     """Numbers per row."""
     init: InitConfig
@@ -138,6 +141,8 @@ class Table(Frozen):
     def _starts(self) -> Self:
         if self.init.is_by_shape:
             raise ValueError(f"init: {self.init.kind} is for layers; write the limits out, as uniform or normal")
+        if self.collisions is not None and self.rows < 2:
+            raise ValueError("a table with collisions needs 2 rows, as values without one share the last")
         return self
 
 

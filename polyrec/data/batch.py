@@ -17,6 +17,9 @@ from polyrec.data.lookups import Pooling, Stack, stacks
 from polyrec.features._program import Program
 from polyrec.features._values import values
 
+_ANY_VALUE = 2**63 - 1
+"""Values of tables with collisions are less than this."""
+
 
 @dataclass(frozen=True, slots=True)
 class Batch:
@@ -68,7 +71,7 @@ class Collator:
         self._stacks = stacks(config)
         self._program = Program(config)
         self._limits = {
-            (lookup.feature, table.rows)
+            (lookup.feature, table.rows if table.collisions is None else _ANY_VALUE)
             for stack in self._stacks
             for table in stack.tables
             for lookup in stack.lookups

@@ -19,11 +19,18 @@ def fill(weight: Tensor, table: Table, first_row: int, seed: int) -> None:
     for block in range(first_row // BLOCK_ROWS, -(-stop // BLOCK_ROWS)):
         start = block * BLOCK_ROWS
         rows = torch.empty(min(BLOCK_ROWS, table.rows - start), table.width)
-        table.init.fill(rows, torch.Generator().manual_seed(_seed(seed, table.name, block)))
+        table.init.fill(rows, _generator(f"{seed}/{table.name}/{block}"))
         low, high = max(start, first_row), min(start + rows.shape[0], stop)
         weight[low - first_row : high - first_row].copy_(rows[low - start : high - start])
 
 
-def _seed(seed: int, table: str, block: int) -> int:
-    digest = hashlib.blake2b(f"{seed}/{table}/{block}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "little") >> 1
+def restarted(table: Table, rows: int, step: int, seed: int) -> Tensor:
+    """Values that rows start anew with which changed hands in a step, [rows, width]."""
+    values = torch.empty(rows, table.width)
+    table.init.fill(values, _generator(f"{seed}/{table.name}/restarted/{step}"))
+    return values
+
+
+def _generator(name: str) -> torch.Generator:
+    digest = hashlib.blake2b(name.encode(), digest_size=8).digest()
+    return torch.Generator().manual_seed(int.from_bytes(digest, "little") >> 1)

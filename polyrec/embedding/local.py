@@ -9,7 +9,7 @@ from torchrec.sparse.jagged_tensor import KeyedJaggedTensor
 
 from polyrec.data.lookups import Stack
 from polyrec.embedding.initial import fill
-from polyrec.embedding.store import PRECISIONS, Pace, RowStore, by_name, kernel_options, table_batch
+from polyrec.embedding.store import PRECISIONS, Pace, RowStore, by_name, kernel_options, restart, table_batch
 from polyrec.optim.rows import RowRule
 
 
@@ -38,6 +38,11 @@ class LocalTables(nn.Module):
         """Stored rows: [B, F * stored width] summed by bag, or [V, stored width] for each id."""
         shares = ids.weights_or_none() if self._is_pooled else None
         return self.store(ids.values(), ids.offsets().long(), shares)
+
+    def restart(self, table: str, rows: Tensor, values: Tensor) -> None:
+        """Let rows start anew from these values."""
+        assert self.store.rule is not None
+        restart(by_name(self.store, self._names)[table], self.store.rule, rows, values)
 
     def weights(self) -> dict[str, Tensor]:
         return {name: weight for name, (weight, _) in by_name(self.store, self._names).items()}

@@ -27,7 +27,7 @@ from torchrec.sparse.jagged_tensor import KeyedJaggedTensor, KeyedTensor
 from polyrec.config import RunConfig, Table
 from polyrec.data.lookups import Stack, stacks
 from polyrec.embedding.initial import fill
-from polyrec.embedding.store import Pace, RowStore, by_name, kernel_options, stored_width
+from polyrec.embedding.store import Pace, RowStore, by_name, kernel_options, restart, stored_width
 from polyrec.errors import ConfigError
 from polyrec.optim.rows import RowRule
 
@@ -49,6 +49,16 @@ class TableRanks:
         found = torch.tensor(max(rows, 1), device=self.device)
         dist.all_reduce(found, dist.ReduceOp.MAX, group=self.group)
         return int(found)
+
+    def gather(self, numbers: Tensor) -> list[Tensor]:
+        """Every rank's whole numbers, however many each has."""
+        sizes = [torch.zeros(1, dtype=torch.int64, device=self.device) for _ in range(self.group.size())]
+        dist.all_gather(sizes, torch.tensor([numbers.numel()], device=self.device), group=self.group)
+        most = max(int(size) for size in sizes)
+        padded = nn.functional.pad(numbers, (0, most - numbers.numel()))
+        parts = [torch.empty_like(padded) for _ in sizes]
+        dist.all_gather(parts, padded, group=self.group)
+        return [part[: int(size)] for part, size in zip(parts, sizes, strict=True)]
 
 
 class _BagSharder(EmbeddingBagCollectionSharder):
@@ -120,6 +130,15 @@ class ShardedTables(nn.Module):
             # Weights always travel: one rank's batch must not decide what all of them send.
             shares = torch.ones(ids.values().numel(), device=lengths.device)
         return KeyedJaggedTensor(keys=keys, values=ids.values(), lengths=lengths, weights=shares, stride=rows)
+
+    def restart(self, table: str, rows: Tensor, values: Tensor) -> None:
+        """Let rows start anew from these values, those of them that are here."""
+        if table not in self._shards:
+            return
+        first, weight, states = self._shards[table]
+        is_here = (rows >= first) & (rows < first + weight.shape[0])
+        assert self._rule is not None
+        restart((weight, states), self._rule, rows[is_here] - first, values[is_here])
 
     def weights(self) -> dict[str, ShardedTensor]:
         return {table.name: self._global(table, None) for table in self._stack.tables}

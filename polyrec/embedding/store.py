@@ -227,6 +227,14 @@ def _of_each_id(gradient: Tensor, offsets: Tensor, features: int, count: int) ->
     return gradient.reshape(bags, -1).index_select(0, place)
 
 
+def restart(held: tuple[Tensor, dict[str, Tensor]], rule: RowRule, rows: Tensor, values: Tensor) -> None:
+    """Overwrite rows of a table and let the rule forget them."""
+    weight, states = held
+    weight[rows] = values.to(weight.dtype)
+    for name, state in states.items():
+        state[rows] = rule.states[name].start
+
+
 def by_name(store: RowStore, names: list[str]) -> Mapping[str, tuple[Tensor, dict[str, Tensor]]]:
     """Weight and states of each table."""
     return dict(zip(names, zip(store.weights(), store.states(), strict=True), strict=True))

@@ -11,8 +11,10 @@ from polyrec.config import RunConfig
 from polyrec.data.batch import Batch
 from polyrec.data.lookups import stacks
 from polyrec.embedding.assemble import Assembler, Lookups
+from polyrec.embedding.initial import restarted
 from polyrec.embedding.local import LocalTables
 from polyrec.embedding.store import Pace
+from polyrec.embedding.values import ValueTables
 from polyrec.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -61,6 +63,8 @@ class Embedding(nn.Module):
             self._ranks = TableRanks(process_group, device, local_world_size)
             tables = sharded_tables(config, rule, self._pace, self._ranks)
         self.tables = nn.ModuleDict(tables)
+        self._values = ValueTables(found, device)
+        self._seed, self._rule = config.train.seed, rule
 
     @property
     def step(self) -> int:
@@ -78,13 +82,27 @@ class Embedding(nn.Module):
     def forward(self, batch: Batch) -> Lookups:
         if self.training and torch.is_grad_enabled():
             self._pace.step += 1
+            self._learn_values(batch)
         if self._ranks is not None:
             self._pace.rows = self._ranks.most(batch.size)
-        return self._assemble({name: tables(batch.ids[name]) for name, tables in self.tables.items()}, batch)
+        ids = self._values.rows(batch.ids)
+        return self._assemble({name: tables(ids[name]) for name, tables in self.tables.items()}, batch)
+
+    @torch.no_grad()
+    def _learn_values(self, batch: Batch) -> None:
+        """Which values have rows from this step on; a row that changed hands starts anew with its states."""
+        if self._rule is None:
+            return
+        gather = self._ranks.gather if self._ranks is not None else None
+        for stack, table, rows in self._values.learn(batch.ids, self._pace.step, gather):
+            fresh = restarted(table, len(rows), self._pace.step, self._seed)
+            part: Any = self.tables[stack]
+            part.restart(table.name, rows, fresh.to(rows.device))
 
     def weights(self) -> dict[str, Tensor | ShardedTensor]:
-        """`table.weight` [rows, width]: views, so that loading into them changes the tables."""
-        return {f"{name}.weight": tensor for stack in self._stacks() for name, tensor in stack.weights().items()}
+        """`table.weight` [rows, width], and what tables know of values; loading into these changes the tables."""
+        rows = {f"{name}.weight": tensor for stack in self._stacks() for name, tensor in stack.weights().items()}
+        return {**rows, **self._values.state()}
 
     def states(self) -> dict[str, Tensor | ShardedTensor]:
         """`table.state` of the optimizer, as views."""

@@ -11,6 +11,7 @@ import torch
 import two_ranks
 from small_runs import mixed_rows
 from torch.multiprocessing.spawn import spawn
+from valued_runs import valued_rows, valued_run
 
 from polyrec.checkpoint import tensors
 from polyrec.data.batch import Collator
@@ -29,6 +30,17 @@ def one_process(name: str) -> Embedding:
     return embedding
 
 
+def keep_values(name: str, folder: Path) -> None:
+    """What one process saves of tables that share their rows out, for two ranks to load."""
+    config = valued_run(two_ranks.OPTIMIZERS[name])
+    embedding, collate = Embedding(config, device=CPU), Collator(config, with_labels=True)
+    for step in range(5):
+        by_hand.loss(embedding(collate(valued_rows(20, seed=step))).groups).backward()
+    kept = {**embedding.weights(), **embedding.states()}
+    tensors.save(kept, folder / f"values-{name}-alone")
+    torch.save(kept, folder / f"values-{name}-alone.pt")
+
+
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
     """Left behind by two ranks that trained each optimizer; they also checked what they looked up and restored."""
@@ -41,6 +53,8 @@ def folder() -> Iterator[Path]:
             kept = {**embedding.weights(), **embedding.states()}
             tensors.save(kept, Path(path, f"{name}-alone"))
             torch.save({key: value.clone() for key, value in kept.items()}, f"{path}/{name}-alone.pt")
+        for name in ("adagrad", "adam"):
+            keep_values(name, Path(path))
         spawn(two_ranks.train, args=(path,), nprocs=2)
         yield Path(path)
     for name, value in before.items():
@@ -80,3 +94,18 @@ def test_both_ways_of_sharding_were_met(folder: Path) -> None:
     holders = {key: [bool(part[key]) for part in parts] for key in ("user.weight", "one.weight")}
     assert holders["user.weight"] == [True, True]
     assert sorted(holders["one.weight"]) == [False, True]
+
+
+@pytest.mark.parametrize("name", ["adagrad", "adam"])
+def test_what_two_processes_know_of_values_one_loads(folder: Path, name: str) -> None:
+    """The ranks themselves compare what they learn with what one process does."""
+    embedding = Embedding(valued_run(two_ranks.OPTIMIZERS[name]), device=CPU)
+    live = {**embedding.weights(), **embedding.states()}
+    tensors.load(live, folder / f"values-{name}")
+    expected = torch.load(folder / f"values-{name}.pt")
+    assert live.keys() == expected.keys()
+    for key, value in live.items():
+        torch.testing.assert_close(value, expected[key], rtol=5e-3, atol=5e-4, msg=key)
+        if ".known." in key or ".waiting." in key:
+            assert torch.equal(value, expected[key])
+    assert (live["item.known.counts"] > 0).sum() == 15

@@ -10,6 +10,7 @@ import by_hand
 import torch
 import torch.distributed as dist
 from small_runs import halved, mixed_rows, mixed_run
+from valued_runs import valued_rows, valued_run
 
 from polyrec.checkpoint import tensors
 from polyrec.config import RunConfig
@@ -79,4 +80,40 @@ def train(rank: int, folder: str) -> None:
             for shard in tensor.local_shards():
                 first = shard.metadata.shard_offsets[0]
                 assert torch.equal(shard.tensor, whole[first : first + shard.tensor.shape[0]]), key
+    share_values(rank, folder)
     dist.destroy_process_group()
+
+
+def share_values(rank: int, folder: str) -> None:
+    """Tables that share their rows out: two ranks know and learn what one process does, and load what it saved."""
+    for name in ("adagrad", "adam"):
+        config = valued_run(OPTIMIZERS[name])
+        collate = Collator(config, with_labels=True)
+        sharded = Embedding(config, device=CPU, process_group=dist.group.WORLD)
+        alone = Embedding(config, device=CPU)
+        for step, sizes in enumerate((*SIZES, (20, 20), (20, 1), (9, 9))):
+            rows = valued_rows(sum(sizes), seed=step)
+            mine = rows.slice(0, sizes[0]) if rank == 0 else rows.slice(sizes[0])
+            found = sharded(collate(mine) if sizes[rank] else empty(config)).groups
+            (by_hand.loss(found) * 2).backward()
+            by_hand.loss(alone(collate(rows)).groups).backward()
+        expected: dict[str, Any] = {**alone.weights(), **alone.states()}
+        kept: dict[str, Any] = {**sharded.weights(), **sharded.states()}
+        assert kept.keys() == expected.keys()
+        compare(kept, expected, 5e-3)
+        tensors.save(kept, Path(folder, f"values-{name}"))
+        if rank == 0:
+            torch.save({key: value.clone() for key, value in expected.items()}, f"{folder}/values-{name}.pt")
+        again = Embedding(config, device=CPU, process_group=dist.group.WORLD)
+        restored: dict[str, Any] = {**again.weights(), **again.states()}
+        tensors.load(restored, Path(folder, f"values-{name}-alone"))
+        compare(restored, torch.load(f"{folder}/values-{name}-alone.pt"), 0.0)
+
+
+def compare(found: dict[str, Any], expected: dict[str, torch.Tensor], tolerance: float) -> None:
+    for key, tensor in found.items():
+        shards = tensor.local_shards() if hasattr(tensor, "local_shards") else None
+        parts = [(s.metadata.shard_offsets[0], s.tensor) for s in shards] if shards is not None else [(0, tensor)]
+        for first, part in parts:
+            whole = expected[key][first : first + part.shape[0]]
+            torch.testing.assert_close(part, whole, rtol=tolerance, atol=tolerance / 10, msg=key)
