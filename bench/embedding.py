@@ -11,6 +11,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,7 +20,19 @@ from fbgemm_gpu.split_table_batched_embeddings_ops_common import BoundsCheckMode
 from fbgemm_gpu.split_table_batched_embeddings_ops_training import ComputeDevice, SplitTableBatchedEmbeddingBagsCodegen
 from torchrec.sparse.jagged_tensor import KeyedJaggedTensor
 
-from polyrec.config import Data, Group, GroupInput, Learning, Optim, RunConfig, Table, Task, Train, WeightedLoss
+from polyrec.config import (
+    Collisions,
+    Data,
+    Group,
+    GroupInput,
+    Learning,
+    Optim,
+    RunConfig,
+    Table,
+    Task,
+    Train,
+    WeightedLoss,
+)
 from polyrec.data.batch import Batch
 from polyrec.data.lookups import stacks
 from polyrec.data.readers.parquet import Parquet
@@ -38,7 +51,7 @@ Step = Callable[[int], None]
 SETS = 4
 
 
-def run(options: argparse.Namespace, optimizer: OptimizerConfig) -> RunConfig:
+def run(options: argparse.Namespace, optimizer: OptimizerConfig, table: dict[str, Any]) -> RunConfig:
     names = [f"f{number}" for number in range(options.tables)]
     rows = options.rows // options.tables
     learning = Learning(optimizer=optimizer, schedule=Constant())
@@ -48,7 +61,8 @@ def run(options: argparse.Namespace, optimizer: OptimizerConfig) -> RunConfig:
         data=Data(reader=Parquet(), batch_size=options.batch, eval_batch_size=options.batch),
         features=tuple(IdFeature(name=name, column=name, bucket=bucket, default=None) for name in names),
         tables=tuple(
-            Table(name=name, rows=rows, width=options.width, init=Uniform(low=-0.1, high=0.1)) for name in names
+            Table(name=name, rows=rows, width=options.width, init=Uniform(low=-0.1, high=0.1), **table)
+            for name in names
         ),
         groups=(Group(name="deep", kind="flat", inputs=tuple(GroupInput(feature=n, table=n) for n in names)),),
         model=DeepFMConfig.example(),
@@ -58,14 +72,15 @@ def run(options: argparse.Namespace, optimizer: OptimizerConfig) -> RunConfig:
     )
 
 
-def ids(options: argparse.Namespace) -> list[torch.Tensor]:
+def ids(options: argparse.Namespace, spread: int = 1) -> list[torch.Tensor]:
+    """Ids, `spread` times as many as there are rows."""
     random = np.random.default_rng(0)
-    rows, count = options.rows // options.tables, options.tables * options.batch
-    return [torch.from_numpy((random.zipf(1.2, count) % rows).astype(np.int64)) for _ in range(SETS)]
+    most, count = spread * options.rows // options.tables, options.tables * options.batch
+    return [torch.from_numpy((random.zipf(1.2, count) % most).astype(np.int64)) for _ in range(SETS)]
 
 
-def ours(options: argparse.Namespace, optimizer: OptimizerConfig) -> Step:
-    config = run(options, optimizer)
+def ours(options: argparse.Namespace, optimizer: OptimizerConfig, spread: int = 1, **table: Any) -> Step:
+    config = run(options, optimizer, table)
     embedding = Embedding(config, device=torch.device("cpu"))
     (stack,) = stacks(config)
     lengths = torch.ones(options.tables * options.batch, dtype=torch.int32)
@@ -81,7 +96,7 @@ def ours(options: argparse.Namespace, optimizer: OptimizerConfig) -> Step:
             labels={},
             sample_weights={},
         )
-        for values in ids(options)
+        for values in ids(options, spread)
     ]
     gradient = torch.rand(options.batch, options.tables * options.width)
 
@@ -134,9 +149,14 @@ def main() -> None:
     options = parser.parse_args()
     if options.small:
         options.rows, options.batch, options.rounds = 26_000, 64, 2
+    adagrad = Adagrad(lr=0.01, initial_accumulator=0.1, eps=1e-8)
     steps = {
         "fbgemm_adagrad": bare(options, EmbOptimType.EXACT_ADAGRAD),
-        "adagrad": ours(options, Adagrad(lr=0.01, initial_accumulator=0.1, eps=1e-8)),
+        "adagrad": ours(options, adagrad),
+        "adagrad_fp16": ours(options, adagrad, precision="fp16"),
+        "adagrad_collisions": ours(
+            options, adagrad, spread=20, collisions=Collisions(eviction="distance_lfu", every_steps=1)
+        ),
         "adagrad_with_decay": ours(options, Adagrad(lr=0.01, initial_accumulator=0.1, eps=1e-8, weight_decay=1e-6)),
         "adam": ours(options, Adam(lr=0.001, beta1=0.9, beta2=0.999, eps=1e-8)),
     }
