@@ -111,6 +111,14 @@ def test_vectors_stand_at_their_places_and_readings_follow() -> None:
         assert found[key].shape[-1] == sum(widths)
 
 
+def test_a_batch_without_rows_gives_every_weight_a_gradient() -> None:
+    layers = InputLayers(RunConfig.model_validate(settings()))
+    found = layers(given(0))
+    assert found["deep"].shape == (0, 30)
+    torch.stack([value.sum() for value in found.values() if value.requires_grad]).sum().backward()
+    assert all(weight.grad is not None and weight.grad.isfinite().all() for weight in layers.parameters())
+
+
 def test_alike_features_are_computed_together_and_each_once() -> None:
     layers = InputLayers(RunConfig.model_validate(settings()))
     assert sorted(layers.numbers) == ["autodis_3", "projection_5"]

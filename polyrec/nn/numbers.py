@@ -42,6 +42,6 @@ class AutoDis(nn.Module):
         self.vectors = nn.Parameter(torch.randn(features, channels, width) * width**-0.5)
 
     def forward(self, x: Tensor) -> Tensor:
-        hidden = functional.leaky_relu(x * self.first)  # [B, F, C]
-        scores = torch.einsum("bfc,fce->bfe", hidden, self.second) + self.keep * hidden
-        return torch.einsum("bfc,fcd->bfd", torch.softmax(scores / self.temperature, dim=2), self.vectors)
+        hidden = functional.leaky_relu(x.transpose(0, 1) * self.first.unsqueeze(1))  # [F, B, C]
+        scores = torch.baddbmm(hidden, hidden, self.second, beta=self.keep)
+        return torch.bmm(torch.softmax(scores / self.temperature, dim=2), self.vectors).transpose(0, 1)

@@ -126,6 +126,19 @@ def test_an_export_predicts_what_its_checkpoint_does(folder: Path, tmp_path: Pat
     assert np.abs(single - kept[:20]).max() < 1e-5
 
 
+def test_a_sequence_without_a_query_is_read_and_exported(folder: Path, tmp_path: Path) -> None:
+    run = config(folder, tmp_path / "model", None, "text_cnn", "pooling", train__epochs=1, data__evaluate=[])
+    clicks = run.groups[1].model_copy(update={"inputs": run.groups[1].inputs[1:]})
+    run = run.model_copy(update={"groups": (run.groups[0], clicks)})
+    api.train(run)
+    api.export(run, str(tmp_path / "export"))
+    api.predict(str(tmp_path / "export"), [str(folder / "eval")], str(tmp_path / "a"))
+    api.predict_checkpoint(run, [str(folder / "eval")], str(tmp_path / "b"))
+    exported, kept = (pq.read_table(tmp_path / name)["logits"].to_numpy().ravel() for name in "ab")
+    assert kept.std() > 0.1
+    assert np.abs(exported - kept).max() < 1e-5
+
+
 def test_two_ranks_learn_what_one_does(folder: Path, tmp_path: Path) -> None:
     """Nothing here depends on how rows are cut into batches, so the curves of losses are the same."""
     table = pq.read_table(folder / "train").slice(0, 2000)
