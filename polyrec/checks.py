@@ -218,14 +218,6 @@ def _tasks(config: RunConfig) -> Found:
 def _ends(config: RunConfig) -> Found:
     found: Found = []
     saving = config.train.saving
-    for name in ("every_steps", "every_epochs", "every_seconds", "keep"):
-        value = getattr(saving, name)
-        if value is not None and value <= 0:
-            found.append((f"train.saving.{name}", f"needs more than 0, not {value}"))
     if "{step}" not in saving.folder and "{epoch}" not in saving.folder and saving.keep != 1:
         found.append(("train.saving.folder", "needs {step} or {epoch}, else each checkpoint replaces the last"))
-    for part in ("tables", "dense"):
-        rate = getattr(config.optim, part).optimizer.lr
-        if rate < 0:
-            found.append((f"optim.{part}.optimizer.lr", f"needs at least 0, not {rate}"))
     return found
