@@ -70,9 +70,12 @@ def load_text(
     data, origins = structure.assemble(draft, root.origin)
     is_workflow = isinstance(data, Mapping) and ("polyrec_workflow" in data or "steps" in data)
     cls = Workflow if is_workflow else RunConfig
+    before = len(report.problems), len(report.notes)
     config = structure.validate(cls, data, origins, report)
     if config is not None:
         _check(config, origins, report)
+    if name != "polyrec":
+        _in_words_of_the_file(root, report, before)
     report.finish()
     assert config is not None
     return Loaded(file, name, config, report, origins)
@@ -133,7 +136,7 @@ def _check(config: RunConfig | Workflow, origins: Mapping[str, Origin], report: 
     runs = {"": config} if isinstance(config, RunConfig) else {}
     if isinstance(config, Workflow):
         runs = {f"steps[{index}].run.": step.run for index, step in enumerate(config.steps)}
-    told = {problem.origin for problem in report.problems}
+    told = report.told
     for start, run in runs.items():
         for path, message in checks.check(run):
             origin = structure.origin_of(origins, start + path)
@@ -142,6 +145,17 @@ def _check(config: RunConfig | Workflow, origins: Mapping[str, Origin], report: 
                 report.problem(origin, start + path, message)
         for path, message in checks.notes(run):
             report.notes.append(Problem(structure.origin_of(origins, start + path), start + path, message))
+
+
+def _in_words_of_the_file(root: Node, report: Report, before: tuple[int, int]) -> None:
+    """Give what the typed config has to say the paths of the file's own fields, where one value decides."""
+    problems, notes = before
+    paths = {scalar.origin: scalar.path for scalar in reversed(list(root.scalars()))}
+    for found, start in ((report.problems, problems), (report.notes, notes)):
+        for index in range(start, len(found)):
+            origin = found[index].origin
+            if origin in paths:
+                found[index] = Problem(origin, paths[origin], found[index].message)
 
 
 def show(loaded: Loaded, origins: bool = False) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -39,23 +39,37 @@ class Report:
     problems: list[Problem] = field(default_factory=list)
     ignored: list[Problem] = field(default_factory=list)
     notes: list[Problem] = field(default_factory=list)
+    withdrawn: set[Origin] = field(default_factory=set)
+    """Places of problems that were taken back; what follows from those is not worth telling either."""
     is_broken: bool = False
     """Whether the text's nesting was lost, so that what it seems to say is not worth reading."""
     is_json: bool = False
     """Whether names may be in camelCase and numbers in quotes, as protobuf's JSON form has them."""
 
+    _seen: set[tuple[Origin | None, str]] = field(default_factory=set)
+
     def problem(self, origin: Origin | None, path: str, message: str) -> None:
-        found = Problem(origin, path, message)
-        if found not in self.problems:
-            self.problems.append(found)
+        """One more problem; of a field that has one already, a second only follows from the first."""
+        key = (origin, path or message)
+        if key not in self._seen:
+            self._seen.add(key)
+            self.problems.append(Problem(origin, path, message))
+
+    @property
+    def told(self) -> set[Origin | None]:
+        """Places of which something is said already: what stands there in the config is a stand-in."""
+        return {problem.origin for problem in self.problems} | self.withdrawn
 
     def withdraw(self, path: str, start: str, origin: Origin | None = None) -> None:
         """Take back what was said of a path with these first words, here or anywhere: a better message follows."""
-        self.problems = [
+        gone = {
             problem
             for problem in self.problems
-            if problem.path != path or not problem.message.startswith(start) or origin not in (None, problem.origin)
-        ]
+            if problem.path == path and problem.message.startswith(start) and origin in (None, problem.origin)
+        }
+        self.problems = [problem for problem in self.problems if problem not in gone]
+        self._seen -= {(problem.origin, problem.path or problem.message) for problem in gone}
+        self.withdrawn |= {problem.origin for problem in gone if problem.origin is not None}
 
     def finish(self) -> None:
         """Raise everything that was found wrong, in the order of the text."""
@@ -286,6 +300,14 @@ class Node:
             for node in self.ask(name):
                 node.wrong(reason)
                 node.mark_read()
+
+    def scalars(self) -> Iterator[Node]:
+        """The values at and below this node, as they stand in the text."""
+        if self.fields is None:
+            yield self
+        for nodes in (self.fields or {}).values():
+            for node in nodes:
+                yield from node.scalars()
 
     def mark_read(self) -> None:
         """Take the whole of this message as read."""
