@@ -29,7 +29,7 @@ def add_config_options(flags: Flags) -> None:
     )
     flags.add_argument("--set", action="append", default=[], metavar="a.b=VALUE", help="change the typed config")
     flags.add_argument("--edit", "--edit_config_json", action="append", default=[], metavar="JSON", dest="edit",
-                       help="change the config file's own fields: {path: value, ...}")  # fmt: skip
+                       help="change the config file's own fields: {path: value, ...}, or path=value")  # fmt: skip
     add_common_options(flags)
 
 
@@ -54,7 +54,7 @@ def load(arguments: argparse.Namespace) -> Loaded:
     from polyrec.dialects import edits
 
     add_plugins(arguments)
-    changes = [edit for text in arguments.edit for edit in edits.parse_json(text)]
+    changes = [edit for text in arguments.edit for edit in edits.parse(text)]
     settings = dict(edits.set_values(text) for text in arguments.set)
     path = config_path(arguments.config)
     return dialects.load(path, dialect=arguments.dialect, edits=changes, settings=settings)
