@@ -12,7 +12,7 @@ from polyrec.errors import ConfigError, Problem, nearest
 
 if TYPE_CHECKING:
     from polyrec.config import RunConfig, Step
-    from polyrec.dialects import Loaded
+    from polyrec.dialects import Examined, Loaded
 
 
 def config_flags(prog: str, description: str) -> Flags:
@@ -50,6 +50,11 @@ def add_data_options(flags: Flags, *names: str) -> None:
 
 def load(arguments: argparse.Namespace) -> Loaded:
     """The config that the flags ask for, with what was found while reading it."""
+    return examine(arguments).loaded()
+
+
+def examine(arguments: argparse.Namespace) -> Examined:
+    """The same, which may have problems."""
     from polyrec import dialects
     from polyrec.dialects import edits
 
@@ -57,7 +62,7 @@ def load(arguments: argparse.Namespace) -> Loaded:
     changes = [edit for text in arguments.edit for edit in edits.parse(text)]
     settings = dict(edits.set_values(text) for text in arguments.set)
     path = config_path(arguments.config)
-    return dialects.load(path, dialect=arguments.dialect, edits=changes, settings=settings)
+    return dialects.examine(path, dialect=arguments.dialect, edits=changes, settings=settings)
 
 
 def config_path(name: str) -> str:

@@ -22,19 +22,33 @@ from polyrec.errors import ConfigError, Origin, Problem, nearest
 if TYPE_CHECKING:
     from polyrec.dialects.edits import Edit
 
-__all__ = ["Loaded", "dump", "load", "read_text", "schema", "show"]
+__all__ = ["Examined", "Loaded", "dump", "examine", "load", "read_text", "schema", "show"]
 
 
 @dataclass(frozen=True)
-class Loaded:
-    """A typed config and what was found while reading it."""
+class Examined:
+    """What was found while reading a config, right or wrong."""
 
     path: str
     dialect: str
-    config: RunConfig | Workflow
     report: Report
     origins: dict[str, Origin]
     """For each path of the config that a text gave, where; what is missing here has a default."""
+    config: RunConfig | Workflow | None
+    """None when something is so wrong that there is no typed config."""
+
+    def loaded(self) -> Loaded:
+        """The config; raises everything that is wrong with it."""
+        self.report.finish()
+        assert self.config is not None
+        return Loaded(self.path, self.dialect, self.report, self.origins, self.config)
+
+
+@dataclass(frozen=True)
+class Loaded(Examined):
+    """A typed config without problems, and what was found while reading it."""
+
+    config: RunConfig | Workflow
 
 
 def load(
@@ -44,10 +58,20 @@ def load(
     settings: Mapping[str, Any] | None = None,
 ) -> Loaded:
     """The config of a file, with edits made to the file's fields and settings to the typed config."""
+    return examine(path, dialect, edits, settings).loaded()
+
+
+def examine(
+    path: str | Path,
+    dialect: str | None = None,
+    edits: Iterable[Edit] = (),
+    settings: Mapping[str, Any] | None = None,
+) -> Examined:
+    """The same, without an end when something is wrong, unless the text or its dialect cannot be made out at all."""
     if dialect is not None and dialect not in DIALECTS:
         raise ConfigError(f"--dialect {dialect} is not known{nearest(dialect, DIALECTS)}; known: {', '.join(DIALECTS)}")
     path = str(path)
-    return load_text(_text(path), path, dialect, edits, settings)
+    return _examine(_text(path), path, dialect, edits, settings)
 
 
 def load_text(
@@ -58,6 +82,12 @@ def load_text(
     settings: Mapping[str, Any] | None = None,
 ) -> Loaded:
     """The config of a text that is called `file` in errors."""
+    return _examine(text, file, dialect, edits, settings).loaded()
+
+
+def _examine(
+    text: str, file: str, dialect: str | None, edits: Iterable[Edit], settings: Mapping[str, Any] | None
+) -> Examined:
     root = read_text(text, file, dialect)
     report = root.report
     if report.is_broken:
@@ -76,9 +106,7 @@ def load_text(
         _check(config, origins, report)
     if name != "polyrec":
         _in_words_of_the_file(root, report, before)
-    report.finish()
-    assert config is not None
-    return Loaded(file, name, config, report, origins)
+    return Examined(file, name, report, origins, config)
 
 
 _settings = settings

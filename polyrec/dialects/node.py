@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from polyrec.errors import ConfigError, Origin, Problem, nearest
+from polyrec.errors import ConfigError, Origin, Problem, likeness, nearest
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _NUMBER = re.compile(r"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE)
@@ -341,8 +340,8 @@ class Node:
 def likeliest(word: str, known: Iterable[str], absent: Iterable[str]) -> str:
     """The known name that a misspelt one most likely stands for, or an empty text; one that is absent is likelier."""
     absent = set(absent)
-    folded = {name: difflib.SequenceMatcher(None, name.lower(), word.lower()).ratio() for name in sorted(set(known))}
-    likely = {name: ratio + 0.1 * (name in absent) for name, ratio in folded.items() if ratio >= 0.5}
+    ratios = {name: likeness(word, name) for name in sorted(set(known))}
+    likely = {name: ratio + 0.1 * (name in absent) for name, ratio in ratios.items() if ratio >= 0.5}
     return max(likely, key=lambda name: likely[name], default="")
 
 
