@@ -105,7 +105,7 @@ def _examine(
     if config is not None:
         _check(config, origins, report)
     if name != "polyrec":
-        _in_words_of_the_file(root, report, before)
+        _in_words_of_the_file(root, origins, report, before)
     return Examined(file, name, report, origins, config)
 
 
@@ -175,14 +175,16 @@ def _check(config: RunConfig | Workflow, origins: Mapping[str, Origin], report: 
             report.notes.append(Problem(structure.origin_of(origins, start + path), start + path, message))
 
 
-def _in_words_of_the_file(root: Node, report: Report, before: tuple[int, int]) -> None:
+def _in_words_of_the_file(root: Node, origins: Mapping[str, Origin], report: Report, before: tuple[int, int]) -> None:
     """Give what the typed config has to say the paths of the file's own fields, where one value decides."""
     problems, notes = before
+    parts = {path[: max(path.rfind("."), path.rfind("["), 0)] for path in origins}
     paths = {scalar.origin: scalar.path for scalar in reversed(list(root.scalars()))}
     for found, start in ((report.problems, problems), (report.notes, notes)):
         for index in range(start, len(found)):
-            origin = found[index].origin
-            if origin in paths:
+            origin, path = found[index].origin, found[index].path
+            # What is said of a whole part stands at its first value, and is not about that one.
+            if origin in paths and path in origins and path not in parts:
                 found[index] = Problem(origin, paths[origin], found[index].message)
 
 

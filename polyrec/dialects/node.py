@@ -261,7 +261,8 @@ class Node:
         missing = isinstance(default, Required)
         if not found:
             if missing:
-                self.report.problem(self.origin, self.at(name), "is required")
+                empty = self.peek(name)
+                self.report.problem(empty[-1].origin if empty else self.origin, self.at(name), "is required")
             return Value(stand_in if missing else default, self.origin)
         try:
             return Value(convert(found[-1]), found[-1].origin)
@@ -328,6 +329,9 @@ class Node:
                     self._unknown(name, node.origin, node.path)
 
     def _unknown(self, name: str, origin: Origin, path: str) -> None:
+        if not name:
+            self.wrong("needs one value, not a list")
+            return
         absent = {known for known in self._asked if not self.peek(known) and known not in self.lists}
         meant = likeliest(name, self._asked, absent)
         # One mistake, one message: that the field is missing, or what is wrong with its value, follows from its name.

@@ -78,7 +78,7 @@ def test_every_mistake_is_told_at_its_place(run_text: str, old: str, new: str, p
 
 def test_a_syntax_error_is_all_that_is_told(run_text: str) -> None:
     (line,) = told(run_text.replace("data/b.csv]", "data/b.csv"))
-    assert line.startswith("run.yaml:5:")
+    assert line.startswith("run.yaml:4:10: needs a closing bracket: ")
 
 
 def test_all_mistakes_are_told_at_once_in_order(run_text: str) -> None:

@@ -29,6 +29,8 @@ class Dataset:
     drops_last: Value[bool]
     """Whether training leaves out the last batch when it is not full."""
     sparse: list[Value[str]]
+    sparse_place: tuple[Origin, str]
+    """Where the sparse slots are declared, or should be, and the path of that field."""
     dense: list[tuple[Value[str], Value[int]]]
     """Names and widths."""
     origin: Origin
@@ -42,6 +44,7 @@ def read_dataset(node: Node, workspace: Workspace) -> Dataset:
     no_lists(node)
     node.refuse(REFUSED)
     kind = one_of(node, "type", {"dataloader": True, "queuedataset": False})
+    declared = node.peek("sparse_slots")
     dataset = Dataset(
         name=node.text("name"),
         path=workspace.fill(node, "data_path"),
@@ -49,6 +52,7 @@ def read_dataset(node: Node, workspace: Workspace) -> Dataset:
         padding=node.integer("padding", 0),
         drops_last=kind,
         sparse=_words(node, "sparse_slots"),
+        sparse_place=(declared[-1].origin if declared else node.origin, node.at("sparse_slots")),
         dense=[_dense(node, word) for word in _words(node, "dense_slots")],
         origin=node.origin,
     )
