@@ -232,7 +232,7 @@ class MetricConfig(Component):
 class OptimizerConfig(Component):
     folder: ClassVar[str] = "optim.optimizers"
 
-    lr: float
+    lr: float = Field(ge=0, allow_inf_nan=False)
     """Learning rate that the schedule starts from."""
 
     @abstractmethod

@@ -38,6 +38,8 @@ class Dataset:
     drops_last: Value[bool]
     """Whether training leaves out the last batch when it is not full."""
     sparse: list[Value[str]]
+    sparse_place: tuple[Origin, str]
+    """Where the sparse slots are declared, or should be, and the path of that field."""
     dense: list[tuple[Value[str], Value[int]]]
     """Names and widths."""
     origin: Origin
@@ -57,6 +59,7 @@ def read_dataset(node: Node, workspace: Workspace, settings: dict[str, Any]) -> 
     """`settings` are what a reader class may ask for."""
     no_lists(node)
     kind = one_of(node, "type", {"dataloader": True, "queuedataset": False})
+    declared = node.peek("sparse_slots")
     dataset = Dataset(
         name=node.text("name"),
         path=workspace.fill(node, "data_path"),
@@ -64,6 +67,7 @@ def read_dataset(node: Node, workspace: Workspace, settings: dict[str, Any]) -> 
         padding=node.integer("padding", 0),
         drops_last=kind,
         sparse=_words(node, "sparse_slots"),
+        sparse_place=(declared[-1].origin if declared else node.origin, node.at("sparse_slots")),
         dense=[_dense(node, word) for word in _words(node, "dense_slots")],
         origin=node.origin,
         converter=_converter(node, workspace, settings),
