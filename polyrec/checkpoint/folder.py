@@ -86,11 +86,19 @@ def _sync(path: Path) -> None:
 def manifest(folder: Path) -> dict[str, object]:
     """What the folder says of itself; an error when it has no readable manifest."""
     try:
-        return json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        facts = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise CheckpointError(f"{folder}: has no {MANIFEST}, so it was never finished") from None
     except (ValueError, OSError) as error:
         raise CheckpointError(f"{folder / MANIFEST}: cannot be read: {error}") from None
+    if not isinstance(facts, dict) or not _lists_files(facts.get("files")):
+        raise CheckpointError(f"{folder / MANIFEST}: does not list files with size and hash")
+    return facts
+
+
+def _lists_files(value: object) -> bool:
+    entries = value.values() if isinstance(value, dict) else [None]
+    return all(isinstance(entry, dict) and entry.keys() >= {"bytes", "sha256"} for entry in entries)
 
 
 def find_fault(folder: Path) -> Fault | None:
@@ -98,7 +106,8 @@ def find_fault(folder: Path) -> Fault | None:
     try:
         files = manifest(folder)["files"]
     except CheckpointError as error:
-        return Fault(folder, str(error).removeprefix(f"{folder}: "))
+        place, _, reason = str(error).partition(": ")
+        return Fault(Path(place), reason)
     assert isinstance(files, dict)
     for name, entry in files.items():
         path = folder / name
