@@ -63,7 +63,7 @@ class BatchNorm(nn.Module):
             kept = var if self.is_biased else var * (count / (count - 1))
             self.running_var.lerp_(kept.to(x.dtype), self.momentum)
         out = (x - mean.to(x.dtype)) * (var + self.eps).rsqrt().to(x.dtype)
-        return out if self.weight is None else torch.addcmul(self.bias, out, self.weight)
+        return out if self.weight is None or self.bias is None else torch.addcmul(self.bias, out, self.weight)
 
 
 def norm(config: Norm, width: int) -> nn.Module:

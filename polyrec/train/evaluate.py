@@ -39,8 +39,9 @@ def measure(
     was_training = recommender.training
     recommender.eval()
     device = next(recommender.network.parameters()).device
+    total = source.loader.about_rows() if config.evaluate.steps is None else None
     try:
-        with torch.no_grad(), ProgressReport("evaluate", total=None, is_shown=ranks.is_first) as report:
+        with torch.no_grad(), ProgressReport("evaluate", total=total, is_shown=ranks.is_first) as report:
             for number, turn in enumerate(source.turns(stop=stop), 1):
                 if turn.is_last:
                     return None

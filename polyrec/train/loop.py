@@ -149,11 +149,10 @@ class TrainRun:
     # -- the loop
 
     def go(self) -> None:
-        train = self.config.train
         began = time.monotonic()
         self.recommender.train()
-        total = None if train.steps is None else train.steps * self.config.data.batch_size * self.ranks.size
-        report = ProgressReport("train", total=total, is_shown=self.ranks.is_first, done=self.progress.samples)
+        total, done = self._about_samples(), self.progress.samples
+        report = ProgressReport("train", total=total, is_shown=self.ranks.is_first, done=done)
         with (
             report as self.report,
             Board(self.config, is_wanted=self.ranks.is_first) as self.board,
@@ -167,6 +166,14 @@ class TrainRun:
         self.losses = self._over_ranks(self.named) if self.named else {}
         # A signal may come after the last step and to some ranks only; what follows must be the same on all of them.
         self.is_stopping = self.is_stopping or self.ranks.sum([self.stop.is_made])[0] > 0
+
+    def _about_samples(self) -> int | None:
+        """Rows to train on in all, as far as that is known beforehand."""
+        train, rows = self.config.train, self.source.loader.about_rows()
+        found = [] if train.steps is None else [train.steps * self.config.data.batch_size * self.ranks.size]
+        if train.epochs is not None and rows is not None:
+            found.append(train.epochs * rows)
+        return min(found, default=None)
 
     def _is_over(self) -> bool:
         train, progress = self.config.train, self.progress

@@ -94,10 +94,12 @@ def test_resuming_a_finished_run_changes_nothing(folder: Path, tmp_path: Path) -
 
 def test_the_result_has_the_losses_of_the_last_step(folder: Path, tmp_path: Path) -> None:
     curve: list[dict[str, float]] = []
-    config = small.config(folder, model_dir=str(tmp_path / "model"), train__epochs=1, train__log_every=7)
-    result = api.train(config, on_step=lambda step, named: curve.append(named))
-    assert result["losses"] == curve[-1]
-    assert api.train(small.config(folder, model_dir=str(tmp_path / "other"), train__epochs=1))["losses"] == curve[-1]
+
+    def config(name: str) -> RunConfig:
+        return small.config(folder, model_dir=str(tmp_path / name), train__epochs=1, train__log_every=7)
+
+    api.train(config("one"), on_step=lambda step, named: curve.append(named))
+    assert api.train(config("other"))["losses"] == curve[-1]
 
 
 def test_a_fault_in_the_first_batch_leaves_no_checkpoint(tmp_path: Path) -> None:
