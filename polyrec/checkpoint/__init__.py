@@ -218,6 +218,11 @@ def write_best(path: Path, metric: str, value: float) -> None:
     (path.parent / BEST).write_text(json.dumps(facts) + "\n", encoding="utf-8")
 
 
+def forget_best(parent: Path) -> None:
+    """A new run does not measure itself by an earlier one in the same folder."""
+    (parent / BEST).unlink(missing_ok=True)
+
+
 def prune(parent: Path, keep: int | None, protected: Iterable[Path] = ()) -> None:
     """Remove all but the newest `keep` checkpoints, and never a protected one."""
     if keep is None:

@@ -15,6 +15,7 @@ from polyrec.errors import CheckpointError
 
 MANIFEST = "manifest.json"
 UNFINISHED = ".unfinished-"
+REPLACED = f"{UNFINISHED}replaced-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def finish(folder: Path, facts: dict[str, object]) -> None:
     for path in sorted({path.parent for path in files} | {place}, reverse=True):
         _sync(path)
     if folder.exists():
-        replaced = folder.parent / f"{UNFINISHED}replaced-{folder.name}"
+        replaced = folder.parent / f"{REPLACED}{folder.name}"
         shutil.rmtree(replaced, ignore_errors=True)
         folder.rename(replaced)
         place.rename(folder)
@@ -119,6 +120,14 @@ def find_fault(folder: Path) -> Fault | None:
         if digest(folder / name) != entry["sha256"]:
             return Fault(folder / name, "its content is not what was saved")
     return None
+
+
+def put_back(parent: Path) -> None:
+    """Give its name back to each folder that was to be replaced when the save was interrupted between two renames."""
+    for path in leftovers(parent):
+        folder = parent / path.name.removeprefix(REPLACED)
+        if path.name.startswith(REPLACED) and not folder.exists():
+            path.rename(folder)
 
 
 def leftovers(parent: Path) -> Iterator[Path]:

@@ -96,7 +96,7 @@ class TrainRun:
     def begin(self, *, resume: bool, ignore_optimizer: bool) -> None:
         config, model_dir = self.config, Path(self.config.model_dir)
         torch.manual_seed(config.train.seed + self.ranks.rank)
-        newest = self.ranks.agree(checkpoint.newest(model_dir) if self.ranks.is_first else None)
+        newest = self.ranks.agree(self._newest(model_dir) if self.ranks.is_first else None)
         if newest is not None and not resume and config.train.saving.on_existing == "refuse":
             raise CheckpointError(
                 f"{model_dir}: already holds {newest.name}; go on from it with --resume (--continue_train), or choose "
@@ -111,9 +111,15 @@ class TrainRun:
         elif resume:
             log.info("%s holds no checkpoint yet; starting from the beginning", model_dir)
         if self.ranks.is_first:
+            if self.saver.last_saved is None:
+                checkpoint.forget_best(model_dir)
             self.saver.write_config()
         if config.train.saving.at_start and self.progress.step == 0:
             self.saver.save()
+
+    def _newest(self, model_dir: Path) -> Path | None:
+        whole.put_back(model_dir)
+        return checkpoint.newest(model_dir)
 
     def _tidy(self, model_dir: Path) -> None:
         for torn in whole.leftovers(model_dir):

@@ -152,6 +152,25 @@ def test_a_damaged_manifest_is_named_and_the_checkpoint_before_is_taken(
         checkpoints.locate(newest)
 
 
+def test_a_save_interrupted_while_it_replaces_leaves_the_old_checkpoint(folder: Path, tmp_path: Path) -> None:
+    config = small.config(folder, model_dir=str(tmp_path / "model"), train__epochs=1)
+    api.train(config)
+    newest = tmp_path / "model" / "model.ckpt-20"
+    newest.rename(newest.with_name(f"{checkpoints.whole.REPLACED}{newest.name}"))
+    assert api.train(config, resume=True)["checkpoint"] == str(newest)
+    assert not list(checkpoints.whole.leftovers(tmp_path / "model"))
+
+
+def test_a_run_that_replaces_another_has_a_best_checkpoint_of_its_own(folder: Path, tmp_path: Path) -> None:
+    config = small.config(folder, model_dir=str(tmp_path / "model"), train__saving={"on_existing": "replace"})
+    api.train(config)
+    checkpoints.write_best(tmp_path / "model" / "model.ckpt-40", "auc", 1.0)
+    api.train(config)
+    best = checkpoints.read_best(tmp_path / "model")
+    assert best is not None
+    assert best["value"] < 1
+
+
 def test_old_checkpoints_go_and_the_best_stays(folder: Path, tmp_path: Path) -> None:
     config = small.config(folder, model_dir=str(tmp_path / "model"), train__saving={"every_steps": 5, "keep": 2})
     api.train(config)
