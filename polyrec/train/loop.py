@@ -162,13 +162,14 @@ class TrainRun:
         with (
             report as self.report,
             Board(self.config, is_wanted=self.ranks.is_first) as self.board,
+            Board(self.config, "eval_val", is_wanted=self.ranks.is_first) as self.eval_board,
             profiling(self.config, self.ranks) as self.tick,
         ):
             while not self._is_over():
                 self._epoch_or_save()
-        self.seconds = time.monotonic() - began
-        if not self.saver.is_saved():
-            self._save()
+            self.seconds, self.speed = time.monotonic() - began, report.samples_per_second
+            if not self.saver.is_saved():
+                self._save()
         self.losses = self._over_ranks(self.named) if self.named else {}
         # A signal may come after the last step and to some ranks only; what follows must be the same on all of them.
         self.is_stopping = self.is_stopping or self.ranks.sum([self.stop.is_made])[0] > 0
@@ -294,8 +295,7 @@ class TrainRun:
         log.info("evaluation at step %d: %s", self.saver.label, shown(self.metrics))
         add_to_history(self.config, self.metrics, self.saver.label)
         self.saver.note_metrics(path, self.metrics)
-        with Board(self.config, "eval_val") as board:
-            board.metrics(self.metrics, self.saver.label)
+        self.eval_board.metrics(self.metrics, self.saver.label)
 
     def result(self) -> dict[str, Any]:
         return {
@@ -306,7 +306,7 @@ class TrainRun:
             "epochs": self.progress.epoch,
             "samples": self.progress.samples,
             "seconds": round(self.seconds, 3),
-            "samples_per_second": round(self.report.samples_per_second, 1),
+            "samples_per_second": round(self.speed, 1),
             "losses": plain(self.losses),
             "metrics": plain(self.metrics),
             "stopped_by_signal": self.stop.number if self.is_stopping else None,

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 import small_training as small
 import torch
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from polyrec import api
 from polyrec import checkpoint as checkpoints
@@ -169,6 +170,16 @@ def test_a_run_that_replaces_another_has_a_best_checkpoint_of_its_own(folder: Pa
     best = checkpoints.read_best(tmp_path / "model")
     assert best is not None
     assert best["value"] < 1
+
+
+def test_the_evaluations_of_a_run_are_in_one_file_of_tensorboard(folder: Path, tmp_path: Path) -> None:
+    saving = {"every_steps": 10}
+    config = small.config(folder, model_dir=str(tmp_path), train__saving=saving, train__tensorboard=True)
+    api.train(config)
+    [file] = (tmp_path / "eval_val").iterdir()
+    events = EventAccumulator(str(file))
+    events.Reload()
+    assert [event.step for event in events.Scalars("metric/auc")] == [10, 20, 30, 40]
 
 
 def test_old_checkpoints_go_and_the_best_stays(folder: Path, tmp_path: Path) -> None:
