@@ -107,6 +107,9 @@ def test_the_schema_describes_the_own_form() -> None:
     assert run["additionalProperties"] is False
     models = [one["properties"]["kind"]["const"] for one in run["properties"]["model"]["anyOf"]]
     assert models == list(catalog.names(ModelConfig))
+    assert run["properties"]["model_dir"]["description"].startswith("Folder for checkpoints")
+    tower = next(one for one in run["properties"]["model"]["anyOf"] if one["properties"]["kind"]["const"] == "deepfm")
+    assert all("description" in field for name, field in tower["properties"].items() if name in ("deep", "fm"))
 
 
 def test_every_reference_of_the_schema_leads_somewhere() -> None:
