@@ -153,7 +153,7 @@ class _Parser:
         function = FUNCTIONS.get(token.text)
         if function is None and token.text in self.variables:
             raise ExpressionError(
-                token.column, f"{token.text} is a variable, no function; did you mean {token.text} * (?"
+                token.column, f"{token.text} is a variable, no function; did you mean {token.text} * (...)?"
             )
         if function is None:
             hint = nearest(token.text, [name for name in FUNCTIONS if name.isidentifier()])
@@ -178,6 +178,8 @@ def _check_arguments(token: Token, function: Function, arguments: tuple[Node, ..
     count = len(arguments)
     if count < function.least or (function.most is not None and count > function.most):
         needed = str(function.least) if function.most is not None else f"at least {function.least}"
-        raise ExpressionError(token.column, f"{token.text} has {count} arguments, and needs {needed}")
+        raise ExpressionError(
+            token.column, f"{token.text} has {count} argument{'' if count == 1 else 's'}, and needs {needed}"
+        )
     if function.over == "text" and not isinstance(arguments[0], Variable):
         raise ExpressionError(arguments[0].column, f"{token.text} needs a variable, whose texts it counts")

@@ -10,7 +10,7 @@ import pyarrow as pa
 from polyrec.assets import Asset
 from polyrec.families import OperatorConfig
 from polyrec.features._texts import lists, texts, whole_column
-from polyrec.features._tokenizers import Form, encoder
+from polyrec.features._tokenizer_files import Form, encoder
 from polyrec.features._values import blank_as_null
 
 
