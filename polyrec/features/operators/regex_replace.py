@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute
-from pydantic import model_validator
+from pydantic import ValidationInfo, field_validator
 
 from polyrec.families import OperatorConfig
 from polyrec.features._texts import texts, whole_column
@@ -22,13 +22,23 @@ class RegexReplace(OperatorConfig):
     replacement: str
     r"""What stands in its place; `\1` is the first group of the pattern."""
 
-    @model_validator(mode="after")
-    def _compiles(self) -> Self:
+    @field_validator("pattern")
+    @classmethod
+    def _compiles(cls, pattern: str) -> str:
         try:
-            self._replace(pa.array([""]))
+            compute.match_substring_regex(pa.array([""]), pattern=pattern)
         except pa.ArrowInvalid as error:
-            raise ValueError(f"pattern {self.pattern!r} with replacement {self.replacement!r}: {error}") from None
-        return self
+            raise ValueError(f"{pattern!r} is no RE2 pattern: {error}") from None
+        return pattern
+
+    @field_validator("replacement")
+    @classmethod
+    def _fits(cls, replacement: str, info: ValidationInfo) -> str:
+        try:
+            replaced(pa.array([""]), info.data.get("pattern", ""), replacement)
+        except pa.ArrowInvalid as error:
+            raise ValueError(f"{replacement!r} does not fit the pattern: {error}") from None
+        return replacement
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -36,11 +46,12 @@ class RegexReplace(OperatorConfig):
 
     def apply(self, rows: pa.RecordBatch) -> pa.Array:
         found = texts(rows, self.column)
-        return whole_column(found, self._replace(found.array))
-
-    def _replace(self, array: pa.Array) -> pa.Array:
-        return compute.replace_substring_regex(array, pattern=self.pattern, replacement=self.replacement)
+        return whole_column(found, replaced(found.array, self.pattern, self.replacement))
 
     @classmethod
     def example(cls) -> RegexReplace:
         return cls(column="title", pattern="[0-9]+", replacement="#")
+
+
+def replaced(array: pa.Array, pattern: str, replacement: str) -> pa.Array:
+    return compute.replace_substring_regex(array, pattern=pattern, replacement=replacement)

@@ -29,7 +29,11 @@ def test_lists_numbers_and_dictionaries() -> None:
     assert replaced(pa.array(["a1", "b1"]).slice(1), "1", "2") == ["b2"]
 
 
-@pytest.mark.parametrize(("pattern", "replacement"), [("(a", ""), ("a(?=b)", ""), ("a", r"\1")])
-def test_what_re2_does_not_take_is_wrong_in_the_config(pattern: str, replacement: str) -> None:
-    with pytest.raises(ValidationError, match="Value error, pattern "):
+@pytest.mark.parametrize(
+    ("pattern", "replacement", "field"),
+    [("(a", "", "pattern"), ("a(?=b)", "", "pattern"), ("a", r"\1", "replacement"), ("(a)", r"\2", "replacement")],
+)
+def test_what_re2_does_not_take_is_wrong_in_the_config(pattern: str, replacement: str, field: str) -> None:
+    with pytest.raises(ValidationError, match="1 validation error") as caught:
         RegexReplace(column="c", pattern=pattern, replacement=replacement)
+    assert caught.value.errors()[0]["loc"] == (field,)
