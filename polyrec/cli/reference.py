@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import types
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import annotated_types as limits
 from pydantic.fields import FieldInfo
@@ -82,6 +82,10 @@ def _type(wanted: Any) -> str:
         return ", ".join(f"`{value}`" for value in inner)
     if origin in (Union, types.UnionType):
         return " or ".join(map(_type, inner))
+    if origin is Annotated:
+        return _type(inner[0])
+    if origin is dict:
+        return f"map of {_type(inner[0])} to {_type(inner[1])}"
     if origin is tuple:
         return f"list of {_type(inner[0])}" if inner[-1] is Ellipsis else f"[{', '.join(map(_type, inner))}]"
     if isinstance(wanted, type) and issubclass(wanted, Frozen):

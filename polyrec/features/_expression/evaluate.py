@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polyrec.features._expression.functions import FUNCTIONS
+from polyrec.features._expression.functions import FUNCTIONS, Function
 from polyrec.features._expression.tree import Constant, Node, Variable, steps
 
 
@@ -32,34 +32,37 @@ class LengthsError(ValueError):
         super().__init__(what)
 
 
-def evaluate(tree: Node, variables: Mapping[str, Numbers], text_lengths: Callable[[str], Numbers]) -> Numbers:
+def evaluate(
+    tree: Node,
+    variables: Mapping[str, Numbers],
+    text_lengths: Callable[[str], Numbers],
+    functions: Mapping[str, Function] = FUNCTIONS,
+) -> Numbers:
     """The result of each row."""
     stack: list[Numbers] = []
-    order = list(steps(tree))
-    for node in order:
+    for node in steps(tree):
         if isinstance(node, Constant):
-            stack.append(Numbers(np.float64(node.value)))
+            stack.append(Numbers(np.array(node.value)))
         elif isinstance(node, Variable):
             stack.append(variables.get(node.name, _UNREAD))
         else:
             count = len(node.arguments)
             arguments = stack[len(stack) - count :]
             del stack[len(stack) - count :]
-            if FUNCTIONS[node.function].over == "text":
+            if functions[node.function].over == "text":
                 first = node.arguments[0]
                 assert isinstance(first, Variable)
                 stack.append(text_lengths(first.name))
             else:
-                stack.append(_call(node.function, arguments))
+                stack.append(_call(node.function, functions[node.function], arguments))
     return stack[0]
 
 
-_UNREAD = Numbers(np.float64(np.nan))
+_UNREAD = Numbers(np.array(np.nan))
 """A variable whose texts alone are wanted."""
 
 
-def _call(name: str, arguments: Sequence[Numbers]) -> Numbers:
-    function = FUNCTIONS[name]
+def _call(name: str, function: Function, arguments: Sequence[Numbers]) -> Numbers:
     if function.over == "each":
         arrays, lengths = aligned(name, arguments)
         return Numbers(function.apply(*arrays), lengths)
@@ -67,16 +70,16 @@ def _call(name: str, arguments: Sequence[Numbers]) -> Numbers:
         return Numbers(np.where(given, counts, 0).astype(np.float64))
     arrays, lengths = aligned(name, arguments)
     if lengths is None:
-        return _of_single(name, arrays)
+        return _of_single(function, arrays)
     starts = np.cumsum(lengths) - lengths
     return Numbers(function.apply(*(np.broadcast_to(array, int(lengths.sum())) for array in arrays), starts))
 
 
-def _of_single(name: str, arrays: Sequence[np.ndarray]) -> Numbers:
+def _of_single(function: Function, arrays: Sequence[np.ndarray]) -> Numbers:
     """A number is a list of one."""
     wide = np.broadcast_arrays(*arrays)
     flat = [np.atleast_1d(array) for array in wide]
-    found = FUNCTIONS[name].apply(*flat, np.arange(len(flat[0])))
+    found = function.apply(*flat, np.arange(len(flat[0])))
     return Numbers(found.reshape(wide[0].shape))
 
 

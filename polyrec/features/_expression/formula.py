@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 import numpy as np
 
 from polyrec.features._expression.evaluate import Numbers, evaluate
-from polyrec.features._expression.functions import FUNCTIONS
+from polyrec.features._expression.functions import FUNCTIONS, HANDING_ON
 from polyrec.features._expression.parser import CONSTANTS, parse
 from polyrec.features._expression.tokens import ExpressionError
 from polyrec.features._expression.tree import Call, Variable, steps
@@ -29,6 +29,12 @@ class Formula:
         # What is no number is a result like any other here, and needs no warning.
         with np.errstate(all="ignore"):
             return evaluate(self.tree, variables, text_lengths)
+
+    def gaps(self, variables: Mapping[str, Numbers], text_lengths: Callable[[str], Numbers]) -> np.ndarray:
+        """Which results come of anything that is NaN, bool; of the shape of the results."""
+        marks = {name: _marks(numbers) for name, numbers in variables.items()}
+        found = evaluate(self.tree, marks, lambda name: _marks(text_lengths(name)), HANDING_ON)
+        return np.isnan(found.values)
 
     def of_one(self, name: str, values: np.ndarray) -> np.ndarray:
         """The result for each value of its only variable; the formula must take no lists."""
@@ -52,6 +58,11 @@ def check_names(variables: Collection[str]) -> None:
             raise ValueError(f"{name!r} cannot stand in a formula; a name is letters, digits and _, no digit first")
         if name in CONSTANTS:
             raise ValueError(f"{name} is a constant of formulas; call the variable something else")
+
+
+def _marks(numbers: Numbers) -> Numbers:
+    """NaN where they are, else 0."""
+    return Numbers(np.where(np.isnan(numbers.values), np.nan, 0.0), numbers.lengths)
 
 
 def _no_texts(name: str) -> Numbers:

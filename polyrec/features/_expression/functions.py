@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Literal
 
@@ -211,5 +211,13 @@ FUNCTIONS: dict[str, Function] = {
     "str_len": Function(1, 1, "text", np.asarray),
 }
 """Operators too, under names that no formula can write as a call."""
+
+HANDING_ON: dict[str, Function] = {
+    name: replace(
+        function, apply=_sum_of if function.over == "each" else lambda *parts: _sums(_sum_of(*parts[:-1]), parts[-1])
+    )
+    for name, function in FUNCTIONS.items()
+}
+"""The same with NaN of whatever meets NaN, also where the function itself knows better."""
 
 REFUSED = {"rnd": "a row must become the same numbers in training, prediction and each time it is read"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -15,7 +16,7 @@ from polyrec.families import OperatorConfig
 from polyrec.features._expression.evaluate import LengthsError
 from polyrec.features._expression.formula import Formula, Numbers, check_names
 from polyrec.features._texts import lists
-from polyrec.features._values import Values, as_text, decode, kept_lengths, missing, pad, values
+from polyrec.features._values import Values, as_text, decode, missing, pad, values
 
 compute: Any = pyarrow.compute
 
@@ -28,8 +29,8 @@ class Expression(OperatorConfig):
     separator: str | None = Field(default=None, min_length=1)
     """Stands between the numbers of a text, None when a text is one number."""
     missing: Literal["skip", "nan"] = "skip"
-    """What a variable without a value does. skip: its row has no result. nan: the variable is NaN, which `isnan` tells
-    and which most other functions hand on."""
+    """What a variable without a value does. skip: what is computed of it has no result. nan: the variable is NaN, which
+    `isnan` tells and which most other functions hand on."""
     default: float | None = None
     """Stands for each result that is missing or no number; None for null."""
 
@@ -59,10 +60,13 @@ class Expression(OperatorConfig):
             found = formula(variables, text_lengths.__getitem__)
         except LengthsError as error:
             raise RowError(f"formula {self.text}", error.row, error.what) from None
+        gaps = np.isnan(found.values)
+        read = [*variables.values(), *text_lengths.values()]
+        if self.missing == "skip" and any(some.lengths is not None and np.isnan(some.values).any() for some in read):
+            gaps |= formula.gaps(variables, text_lengths.__getitem__)
         if found.lengths is not None:
-            return self._lists(found.values, found.lengths, absent)
-        results = found.values if found.values.ndim else np.full(rows.num_rows, found.values)
-        return self._array(results, absent | np.isnan(results))
+            return self._lists(found.values, gaps, found.lengths, absent)
+        return self._array(np.broadcast_to(found.values, rows.num_rows), absent | gaps)
 
     @cached_property
     def _formula(self) -> Formula:
@@ -85,33 +89,33 @@ class Expression(OperatorConfig):
         if not given.all():
             lengths = np.maximum(lengths, 1)
             numbers = pad(numbers, np.repeat(given, lengths), np.nan)
-        if self.missing == "skip":
-            gaps = np.isnan(numbers)
-            if gaps.any():
-                absent |= kept_lengths(lengths, gaps) > 0
+            if self.missing == "skip":
+                absent |= ~given
         return Numbers(numbers, lengths, given)
 
     def _text_lengths(self, rows: pa.RecordBatch, name: str, absent: np.ndarray) -> Numbers:
-        """Characters of each text, 0 for one that is missing."""
+        """Characters of each text; of one that is missing 0, or NaN where that keeps the result from being."""
         found = values(rows, self.variables[name], self.separator)
         texts = as_text(decode(found.array))
         counts = compute.utf8_length(texts).fill_null(0).to_numpy(zero_copy_only=False).astype(np.float64)
         gaps = missing(texts)
-        if found.single:
-            if self.missing == "skip" and gaps is not None:
-                absent |= gaps
-            return Numbers(counts)
-        padded = self._list_numbers(found, np.where(np.False_ if gaps is None else gaps, np.nan, counts), absent)
-        return Numbers(np.nan_to_num(padded.values), padded.lengths, padded.given)
+        if gaps is not None and self.missing == "skip":
+            counts[gaps] = np.nan
+        if not found.single:
+            padded = self._list_numbers(found, counts, absent)
+            return padded if self.missing == "skip" else replace(padded, values=np.nan_to_num(padded.values))
+        if gaps is not None and self.missing == "skip":
+            absent |= gaps
+        return Numbers(counts)
 
-    def _lists(self, results: np.ndarray, lengths: np.ndarray, absent: np.ndarray) -> pa.Array:
+    def _lists(self, results: np.ndarray, gaps: np.ndarray, lengths: np.ndarray, absent: np.ndarray) -> pa.Array:
         """A list for each row; where there is none, the default alone, or null."""
         if absent.any():
             chosen = np.repeat(~absent, lengths)
             lengths = np.where(absent, 0 if self.default is None else 1, lengths)
-            results = pad(results[chosen], np.repeat(~absent, lengths), np.nan)
-        inner = self._array(results, np.isnan(results))
-        return lists(inner, lengths, absent if self.default is None else None)
+            places = np.repeat(~absent, lengths)
+            results, gaps = pad(results[chosen], places, np.nan), pad(gaps[chosen], places, True)
+        return lists(self._array(results, gaps), lengths, absent if self.default is None else None)
 
     def _array(self, results: np.ndarray, gaps: np.ndarray) -> pa.Array:
         if not gaps.any():

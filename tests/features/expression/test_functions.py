@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 import statistics
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from polyrec.features._expression.functions import FUNCTIONS
+from polyrec.features._expression.functions import FUNCTIONS, REFUSED
 from polyrec.features.operators.expression import Expression
 
 NAN = math.nan
@@ -188,6 +190,14 @@ def test_sigmoid_does_not_overflow() -> None:
     assert results("sigmoid(x)", x=[-1e4, 1e4, 0.0]) == [0, 1, 0.5]
     with np.errstate(all="raise"):
         assert results("log(x) + 1 / x", x=[0.0, 1.0]) == [None, 1]
+
+
+def test_every_function_is_documented() -> None:
+    page = (Path(__file__).parents[3] / "docs/expressions.md").read_text(encoding="utf-8")
+    written = {found for line in page.splitlines() if line.startswith("| `") for found in re.findall(r"`(\w+)\(", line)}
+    assert written == {name for name in FUNCTIONS if name.isidentifier()}
+    for name in REFUSED:
+        assert f"`{name}` is refused: {REFUSED[name]}" in page
 
 
 def test_every_function_is_tried_here() -> None:

@@ -9,7 +9,9 @@ import pyarrow as pa
 import pytest
 from pydantic import ValidationError
 
+from polyrec.config import Derived, EachPosition
 from polyrec.data.columns import RowError
+from polyrec.features._program import make
 from polyrec.features.operators.expression import Expression
 
 
@@ -60,12 +62,21 @@ def test_lists_without_numbers() -> None:
     assert made("len(a)", columns, default=0) == [2, 0, 0, 1]
 
 
-def test_a_missing_number_in_a_list_counts_as_the_whole_list_unless_it_may_be_nan() -> None:
-    columns = {"a": [[1.0, None, 3.0], [4.0]]}
-    assert made("a + 1", columns) == [None, [5]]
-    assert made("reduce_sum(a)", columns) == [None, 4]
+def test_a_missing_number_in_a_list_keeps_what_is_computed_of_it_from_being() -> None:
+    columns = {"a": [[1.0, None, 3.0], [4.0]], "b": [0, 0]}
+    assert made("a + 1", columns) == [[2, None, 4], [5]]
+    assert made("a + 1", columns, default=-1) == [[2, -1, 4], [5]]
+    # A comparison with NaN would be 0, and a choice by one that is known goes on.
+    for text in ("a < 9", "isnan(a) == 0", "b ? a : 1"):
+        assert made(text, columns) == [[1, None, 1], [1]]
+    assert made("reduce_sum(a)", columns) == made("reduce_sum(a > 0 ? a : a)", columns) == [None, 4]
+    assert made("len(a)", columns) == [None, 1]
+    assert made("a - reduce_min(a)", columns) == [[None] * 3, [0]]
     assert made("a + 1", columns, missing="nan") == [[2, None, 4], [5]]
-    assert made("a + 1", columns, missing="nan", default=0) == [[2, 0, 4], [5]]
+    assert made("a < 9", columns, missing="nan") == [[1, 0, 1], [1]]
+    assert made("len(a)", columns, missing="nan") == [3, 1]
+    assert made("str_len(t) > 2", {"t": [["abc", "", "x"], [], ["abc"]]}) == [[1, None, 0], None, [1]]
+    assert made("str_len(t) > 2", {"t": [["abc", "", "x"], [], ["abc"]]}, missing="nan") == [[1, 0, 0], [0], [1]]
 
 
 def test_texts_are_numbers_or_lists_of_them() -> None:
@@ -143,3 +154,25 @@ def test_the_data_is_not_written_to() -> None:
     column = pa.array(numbers)
     assert made("a + 0", {"a": column}) == made("a", {"a": column}) == [1, 2]
     assert numbers.tolist() == [1, 2]
+
+
+def test_at_each_position_of_sequences() -> None:
+    """As a sequence next to a number of the row, and of lists within positions."""
+    rows = pa.record_batch({"now": [10, 20, 30], "times": ["1;2.5", "", "7"], "pairs": [["1|2", "3"], [], ["4|5"]]})
+    difference = Expression(variables={"now": "now", "t": "times"}, text="now - t")
+    derived = Derived(
+        name="d", operator=difference, each_position=EachPosition(columns=("times",), separator=";", max_length=1)
+    )
+    assert make(derived, rows).to_pylist() == [[9], [], [23]]
+    largest = Expression(variables={"p": "pairs", "now": "now"}, text="reduce_max(p) + now", separator="|")
+    derived = Derived(name="d", operator=largest, each_position=EachPosition(columns=("pairs",)))
+    assert make(derived, rows).to_pylist() == [[12, 13], [], [35]]
+    uneven = Expression(variables={"p": "pairs"}, text="p * (p > 0 ? p : p)", separator="|")
+    assert make(derived.model_copy(update={"operator": uneven}), rows).to_pylist() == [[[1, 4], [9]], [], [[16, 25]]]
+
+
+def test_the_row_of_an_error_in_a_sequence_is_that_of_the_sequence() -> None:
+    rows = pa.record_batch({"a": [["1|2", "3"], ["4|5|6"]], "b": [["1|2", "3"], ["4|5"]]})
+    product = Expression(variables={"a": "a", "b": "b"}, text="a * b", separator="|")
+    with pytest.raises(RowError, match=r"formula a \* b: row 1: \* meets lists of 3 and 2"):
+        make(Derived(name="d", operator=product, each_position=EachPosition(columns=("a", "b"))), rows)
