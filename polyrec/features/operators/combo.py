@@ -1,0 +1,38 @@
+"""Every combination of the values of several columns, as texts."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import pyarrow as pa
+from pydantic import Field, model_validator
+
+from polyrec.families import OperatorConfig
+
+
+class Combo(OperatorConfig):
+    """The last column's values change first. A row without a value in any of the columns has no combination."""
+
+    columns: tuple[str, ...] = Field(min_length=1)
+    """What is combined, in this order; each text, numbers, or lists or maps (their keys) of them."""
+    separators: tuple[str | None, ...] = ()
+    """What stands between the values of a text of each column, null where a text is one value; none for no column."""
+    joint: str = "_"
+    """Stands between the values of a combination."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.separators and len(self.separators) != len(self.columns):
+            raise ValueError(f"separators: {len(self.separators)} for {len(self.columns)} columns; give each one")
+        return self
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return self.columns
+
+    def apply(self, rows: pa.RecordBatch) -> pa.Array:
+        raise NotImplementedError
+
+    @classmethod
+    def example(cls) -> Combo:
+        return cls(columns=("city", "tags"), separators=(None, "|"))
