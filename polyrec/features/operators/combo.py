@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Literal, Self
 
 import pyarrow as pa
 from pydantic import Field, model_validator
@@ -11,7 +11,7 @@ from polyrec.families import OperatorConfig
 
 
 class Combo(OperatorConfig):
-    """The last column's values change first. A row without a value in any of the columns has no combination."""
+    """The last column's values change first."""
 
     columns: tuple[str, ...] = Field(min_length=1)
     """What is combined, in this order; each text, numbers, or lists or maps (their keys) of them."""
@@ -19,6 +19,9 @@ class Combo(OperatorConfig):
     """What stands between the values of a text of each column, null where a text is one value; none for no column."""
     joint: str = "_"
     """Stands between the values of a combination."""
+    missing: Literal["none", "value"] = "none"
+    """none: a row without a value in any of the columns has no combination. value: in columns of one value a row, no
+    text is the empty text and no number is 0, as EasyRec has it."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:

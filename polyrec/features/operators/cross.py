@@ -25,7 +25,7 @@ class Cross(OperatorConfig):
     """Whether a whole number goes into the hash as it is, as in TensorFlow, or as its text."""
     missing: Literal["none", "value"] = "none"
     """none: a row without a value in any of the columns has no id. value: in columns of one value a row, no text is
-    the empty text and no whole number is 0, as TensorFlow has it."""
+    the empty text and no number is 0, as TensorFlow has it."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:

@@ -22,12 +22,14 @@ class Match(OperatorConfig):
     """Column of inner keys, None to take every inner key there is."""
     values: Literal["text", "number"]
     """Whether what is found is text, or numbers."""
+    prefix: str | None = None
+    """For text: put this before all else."""
     show_outer: bool = False
     """For text: put the outer key before the value."""
     show_inner: bool = False
     """For text: put the inner key before the value, after the outer one."""
     joint: str = "_"
-    """Stands between the shown keys and the value."""
+    """Stands between the prefix, the shown keys and the value."""
     key_separator: str | None = Field(default=None, min_length=1)
     """Stands between the keys of a text, None when a text is one key."""
     outer_separator: str = Field(default="|", min_length=1)
@@ -41,8 +43,8 @@ class Match(OperatorConfig):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        if self.values == "number" and (self.show_outer or self.show_inner):
-            raise ValueError("show_outer and show_inner make texts; set values to text, or leave them out")
+        if self.values == "number" and (self.prefix is not None or self.show_outer or self.show_inner):
+            raise ValueError("prefix, show_outer and show_inner make texts; set values to text, or leave them out")
         return self
 
     @property
