@@ -8,6 +8,7 @@ import pyarrow as pa
 from pydantic import Field, model_validator
 
 from polyrec.families import OperatorConfig
+from polyrec.features._operands import combinations, joined, lists, operands, taken, texts
 
 
 class Combo(OperatorConfig):
@@ -34,7 +35,10 @@ class Combo(OperatorConfig):
         return self.columns
 
     def apply(self, rows: pa.RecordBatch) -> pa.Array:
-        raise NotImplementedError
+        parts = operands(rows, self.columns, self.separators, self.missing == "value")
+        chosen, counts = combinations([part.lengths for part in parts], f"columns {', '.join(self.columns)}")
+        words = [taken(texts(part), at) for part, at in zip(parts, chosen, strict=True)]
+        return lists(joined(words, self.joint), counts)
 
     @classmethod
     def example(cls) -> Combo:

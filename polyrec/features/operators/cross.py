@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
+import numpy as np
 import pyarrow as pa
+from pyarrow import types
 from pydantic import Field, model_validator
 
 from polyrec.families import OperatorConfig
+from polyrec.features._hashing import cross64, farm64, hash_texts
+from polyrec.features._operands import combinations, lists, operands
+from polyrec.features._values import as_text, decode
 
 
 class Cross(OperatorConfig):
@@ -38,7 +43,20 @@ class Cross(OperatorConfig):
         return self.columns
 
     def apply(self, rows: pa.RecordBatch) -> pa.Array:
-        raise NotImplementedError
+        parts = operands(rows, self.columns, self.separators, self.missing == "value")
+        chosen, counts = combinations([part.lengths for part in parts], f"columns {', '.join(self.columns)}")
+        crossed = cross64(self.key, [self._hashes(part.array)[at] for part, at in zip(parts, chosen, strict=True)])
+        return lists(pa.array((crossed % np.uint64(self.rows)).astype(np.int64)), counts)
+
+    def _hashes(self, array: pa.Array) -> np.ndarray:
+        """uint64 [V]; each word of a dictionary is hashed once."""
+        if types.is_dictionary(array.type):
+            if array.dictionary.null_count or len(array.dictionary) > len(array):
+                return self._hashes(decode(array))
+            return self._hashes(array.dictionary)[array.indices.to_numpy()]
+        if types.is_integer(array.type) and self.integers == "number":
+            return array.to_numpy(zero_copy_only=False).astype(np.uint64)
+        return hash_texts(as_text(array), farm64)
 
     @classmethod
     def example(cls) -> Cross:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
+import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
 from polyrec.families import OperatorConfig
+from polyrec.features._combining import combine
+from polyrec.features._operands import entries, joined, lists, matches, owners, present, taken_any, texts
+from polyrec.features._values import Values, is_list, places, split, unlist
 
+REMEDY = "correct it, or take values as text"
 Combiner = Literal["sum", "mean", "min", "max", "count"]
 
 
 class Lookup(OperatorConfig):
     """Values come in the order of the keys, those of one key in the order of the map. A key that the map does not
-    hold gives none; a row without any is null."""
+    hold, or holds without a value, gives none."""
 
     map: str
     """An Arrow map, or a text or list of texts `key<kv_separator>value`."""
@@ -56,7 +61,49 @@ class Lookup(OperatorConfig):
         return (self.map, self.keys)
 
     def apply(self, rows: pa.RecordBatch) -> pa.Array:
-        raise NotImplementedError
+        pairs = entries(rows, self.map, self.separator, self.kv_separator).with_values()
+        wanted = present(rows, self.keys, self.key_separator)
+        at, who = matches(pairs, wanted)
+        if self.repeats != "all":
+            chosen = np.diff(who, prepend=-1) > 0 if self.repeats == "first" else np.diff(who, append=len(who) + 1) > 0
+            at, who = at[chosen], who[chosen]
+        rows_found = owners(wanted.lengths)[who]
+        lengths = np.bincount(rows_found, minlength=rows.num_rows)
+        if self.most is not None:
+            chosen = places(lengths) < self.most
+            at, who, lengths = at[chosen], who[chosen], np.minimum(lengths, self.most)
+        found = Values(self.map, taken_any(pairs.values.array, at), lengths)
+        if self.values == "number":
+            return self._numbers(found)
+        shown = [texts(found)]
+        if self.key_joint is not None:
+            shown.insert(0, taken_any(texts(wanted), who))
+        return lists(joined(shown, self.key_joint or ""), lengths)
+
+    def _numbers(self, found: Values) -> pa.Array:
+        if self.combiner is None:
+            return lists(pa.array(found.numbers(np.float64, REMEDY), from_pandas=True), found.lengths)
+        if self.size is None:
+            return combine(found.numbers(np.float64, REMEDY), found.lengths, self.combiner)
+        numbers = self._vectors(found, self.size)
+        columns = [combine(numbers[:, place], found.lengths, self.combiner) for place in range(self.size)]
+        combined = np.stack([column.to_numpy(zero_copy_only=False) for column in columns], axis=1)
+        has_any = found.lengths > 0
+        return lists(
+            pa.array(combined[has_any].ravel(), from_pandas=True), np.where(has_any, self.size, 0).astype(np.int64)
+        )
+
+    def _vectors(self, found: Values, size: int) -> np.ndarray:
+        """float64 [V, size]."""
+        if is_list(found.array.type):
+            inner, counts = unlist(found.array, found.column)
+        else:
+            inner, counts = split(texts(found), self.value_separator)
+        if not (counts == size).all():
+            wrong = int(np.argmax(counts != size))
+            raise found.error(wrong, f"a value of {counts[wrong]} numbers, where {size} are needed")
+        each = Values(found.column, inner, counts, origins=owners(found.lengths))
+        return each.numbers(np.float64, REMEDY).reshape(-1, size)
 
     @classmethod
     def example(cls) -> Lookup:

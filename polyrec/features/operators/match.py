@@ -4,10 +4,26 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
+import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
 from polyrec.families import OperatorConfig
+from polyrec.features._operands import (
+    Entries,
+    entries,
+    inner_entries,
+    joined,
+    lists,
+    matches,
+    owners,
+    present,
+    taken_any,
+    texts,
+)
+from polyrec.features._values import Values, places
+
+REMEDY = "correct it, or take values as text"
 
 
 class Match(OperatorConfig):
@@ -53,7 +69,47 @@ class Match(OperatorConfig):
         return tuple(dict.fromkeys((self.map, *keys)))
 
     def apply(self, rows: pa.RecordBatch) -> pa.Array:
-        raise NotImplementedError
+        outer = entries(rows, self.map, self.outer_separator, self.outer_kv_separator).with_values()
+        outer_at, row_of = self._outer(rows, outer)
+        chosen = Values(
+            self.map,
+            taken_any(outer.values.array, outer_at),
+            np.ones(len(outer_at), np.int64),
+            origins=row_of,
+        )
+        inner = inner_entries(chosen, self.inner_separator, self.inner_kv_separator).with_values()
+        at, outer_of = self._inner(rows, inner, row_of)
+        lengths = np.bincount(row_of[outer_of], minlength=rows.num_rows)
+        found = Values(self.map, taken_any(inner.values.array, at), lengths)
+        if self.values == "number":
+            return lists(pa.array(found.numbers(np.float64, REMEDY), from_pandas=True), lengths)
+        shown = [texts(found)]
+        if self.show_inner:
+            shown.insert(0, taken_any(texts(inner.keys), at))
+        if self.show_outer:
+            shown.insert(0, taken_any(texts(outer.keys), outer_at[outer_of]))
+        if self.prefix is not None:
+            shown.insert(0, pa.repeat(pa.scalar(self.prefix, pa.string()), len(at)))
+        return lists(joined(shown, self.joint), lengths)
+
+    def _outer(self, rows: pa.RecordBatch, outer: Entries) -> tuple[np.ndarray, np.ndarray]:
+        """The outer entries that count, row by row, and the row of each."""
+        if self.outer_key is not None:
+            wanted = present(rows, self.outer_key, self.key_separator)
+            at, who = matches(outer, wanted)
+            return at, owners(wanted.lengths)[who]
+        return outer.every(rows.num_rows)
+
+    def _inner(self, rows: pa.RecordBatch, inner: Entries, row_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The inner entries that count, and which of the outer ones each belongs to."""
+        if self.inner_key is None:
+            return inner.every(len(row_of))
+        wanted = present(rows, self.inner_key, self.key_separator)
+        lengths = wanted.lengths[row_of]
+        at = np.repeat((np.cumsum(wanted.lengths) - wanted.lengths)[row_of], lengths) + places(lengths)
+        spread = Values(self.inner_key, taken_any(wanted.array, at), lengths, origins=row_of)
+        at, who = matches(inner, spread)
+        return at, owners(lengths)[who]
 
     @classmethod
     def example(cls) -> Match:
