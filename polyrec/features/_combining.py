@@ -19,7 +19,7 @@ def combine(numbers: np.ndarray, lengths: np.ndarray, combiner: Combiner) -> pa.
     if combiner == "count":
         found = lengths.astype(np.float64)
     elif combiner in ("sum", "mean"):
-        found = np.bincount(np.repeat(np.arange(len(lengths)), lengths), numbers, len(lengths))
+        found = np.bincount(np.repeat(np.arange(len(lengths)), lengths), numbers, len(lengths)).astype(np.float64)
         if combiner == "mean":
             found = found / np.maximum(lengths, 1)
     else:

@@ -73,10 +73,12 @@ def joined(parts: list[pa.Array], joint: str) -> pa.Array:
 
 
 def taken(array: pa.Array, at: np.ndarray) -> pa.Array:
-    """Texts at these places, each perhaps often, for which one string array may be too small."""
+    """The values at these places, each perhaps often, for which one string array may be too small."""
     if len(at) == len(array) and np.array_equal(at, np.arange(len(at))):
         return array
-    return (array.cast(pa.large_string()) if _longest(array) * len(at) >= 2**31 else array).take(pa.array(at))
+    if types.is_string(array.type) and _longest(array) * len(at) >= 2**31:
+        array = array.cast(pa.large_string())
+    return array.take(pa.array(at))
 
 
 def _longest(array: pa.Array) -> int:
@@ -158,7 +160,9 @@ class Entries:
         lengths = self.keys.lengths
         if self.of_row is None:
             return np.arange(len(self.keys.array)), owners(lengths)
-        counts = np.where(self.of_row >= 0, lengths[self.of_row], 0)
+        # A row without a map, -1, has the last one, of nothing.
+        lengths = np.append(lengths, 0)
+        counts = lengths[self.of_row]
         check_size(counts.astype(np.float64), f"column {self.keys.column}")
         starts = (np.cumsum(lengths) - lengths)[self.of_row]
         return np.repeat(starts, counts) + places(counts), np.repeat(np.arange(rows), counts)
@@ -225,9 +229,11 @@ def inner_entries(found: Values, separator: str, kv_separator: str) -> Entries:
 
 def codes(first: pa.Array, second: pa.Array) -> tuple[np.ndarray, np.ndarray, int]:
     """A whole number for each value, the same for equal ones, and how many numbers there are."""
-    encoded = pa.chunked_array(list(_alike(first, second))).dictionary_encode().unify_dictionaries()
-    one, two = (chunk.indices.to_numpy().astype(np.int64) for chunk in encoded.chunks)
-    return one, two, max(len(encoded.chunk(0).dictionary), 1)
+    # A chunk without values is not always kept.
+    chunks = pa.chunked_array(list(_alike(first, second))).dictionary_encode().unify_dictionaries().chunks
+    found = np.concatenate([np.zeros(0, np.int64), *(chunk.indices.to_numpy() for chunk in chunks)])
+    words = max((len(chunk.dictionary) for chunk in chunks), default=1)
+    return found[: len(first)], found[len(first) :], max(words, 1)
 
 
 def _alike(first: pa.Array, second: pa.Array) -> tuple[pa.Array, pa.Array]:
@@ -249,8 +255,8 @@ def matches(pairs: Entries, wanted: Values) -> tuple[np.ndarray, np.ndarray]:
         at = np.flatnonzero(np.repeat(wanted.lengths > 0, keys.lengths))
         who = np.repeat(np.cumsum(wanted.lengths) - wanted.lengths, keys.lengths)[at]
         one, two = _alike(keys.array, wanted.array)
-        one = one if len(at) == len(one) else taken_any(one, at)
-        equal = compute.equal(one, taken_any(two, who)).to_numpy(zero_copy_only=False)
+        one = one if len(at) == len(one) else taken(one, at)
+        equal = compute.equal(one, taken(two, who)).to_numpy(zero_copy_only=False)
         return at[equal], who[equal]
     key_codes, wanted_codes, words = codes(keys.array, wanted.array)
     key_codes = owners(keys.lengths) * words + key_codes
@@ -262,7 +268,3 @@ def matches(pairs: Entries, wanted: Values) -> tuple[np.ndarray, np.ndarray]:
     by_row = np.bincount(owners(wanted.lengths), counts, len(wanted.lengths))
     check_size(by_row, f"column {keys.column}")
     return order[np.repeat(first, counts) + places(counts)], np.repeat(np.arange(len(counts)), counts)
-
-
-def taken_any(array: pa.Array, at: np.ndarray) -> pa.Array:
-    return taken(array, at) if is_text(array) else array.take(pa.array(at))

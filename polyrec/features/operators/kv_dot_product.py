@@ -7,7 +7,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from polyrec.families import OperatorConfig
-from polyrec.features._operands import Entries, codes, entries, taken_any
+from polyrec.features._operands import Entries, codes, entries, taken
 from polyrec.features._values import Values
 
 REMEDY = "correct it, or leave it out to weigh 1"
@@ -47,7 +47,7 @@ class KvDotProduct(OperatorConfig):
         products = totals * np.bincount(their_places, their_weights, len(keys))
         # In the order of the query, so that a row is rounded the same way in every batch.
         order = np.argsort(first, kind="stable")
-        found = np.bincount(keys[order] // words, products[order], rows.num_rows)
+        found = np.bincount(keys[order] // words, products[order], rows.num_rows).astype(np.float64)
         return pa.array(found, mask=np.bincount(keys // words, minlength=rows.num_rows) == 0)
 
     @classmethod
@@ -58,5 +58,5 @@ class KvDotProduct(OperatorConfig):
 def weights(pairs: Entries, at: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """float64 of entries at these places; one without a weight weighs 1."""
     lengths = np.bincount(rows)
-    found = Values(pairs.keys.column, taken_any(pairs.values.array, at), lengths).numbers(np.float64, REMEDY)
+    found = Values(pairs.keys.column, taken(pairs.values.array, at), lengths).numbers(np.float64, REMEDY)
     return np.where(np.isnan(found), 1.0, found)

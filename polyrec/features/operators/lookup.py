@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from polyrec.families import OperatorConfig
 from polyrec.features._combining import combine
-from polyrec.features._operands import entries, joined, lists, matches, owners, present, taken_any, texts
+from polyrec.features._operands import entries, joined, lists, matches, owners, present, taken, texts
 from polyrec.features._values import Values, is_list, places, split, unlist
 
 REMEDY = "correct it, or take values as text"
@@ -65,19 +65,20 @@ class Lookup(OperatorConfig):
         wanted = present(rows, self.keys, self.key_separator)
         at, who = matches(pairs, wanted)
         if self.repeats != "all":
-            chosen = np.diff(who, prepend=-1) > 0 if self.repeats == "first" else np.diff(who, append=len(who) + 1) > 0
+            is_new = np.diff(who) > 0
+            chosen = np.insert(is_new, 0 if self.repeats == "first" else len(is_new), True)[: len(who)]
             at, who = at[chosen], who[chosen]
         rows_found = owners(wanted.lengths)[who]
         lengths = np.bincount(rows_found, minlength=rows.num_rows)
         if self.most is not None:
             chosen = places(lengths) < self.most
             at, who, lengths = at[chosen], who[chosen], np.minimum(lengths, self.most)
-        found = Values(self.map, taken_any(pairs.values.array, at), lengths)
+        found = Values(self.map, taken(pairs.values.array, at), lengths)
         if self.values == "number":
             return self._numbers(found)
         shown = [texts(found)]
         if self.key_joint is not None:
-            shown.insert(0, taken_any(texts(wanted), who))
+            shown.insert(0, taken(texts(wanted), who))
         return lists(joined(shown, self.key_joint or ""), lengths)
 
     def _numbers(self, found: Values) -> pa.Array:

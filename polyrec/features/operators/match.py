@@ -18,7 +18,7 @@ from polyrec.features._operands import (
     matches,
     owners,
     present,
-    taken_any,
+    taken,
     texts,
 )
 from polyrec.features._values import Values, places
@@ -73,21 +73,21 @@ class Match(OperatorConfig):
         outer_at, row_of = self._outer(rows, outer)
         chosen = Values(
             self.map,
-            taken_any(outer.values.array, outer_at),
+            taken(outer.values.array, outer_at),
             np.ones(len(outer_at), np.int64),
             origins=row_of,
         )
         inner = inner_entries(chosen, self.inner_separator, self.inner_kv_separator).with_values()
         at, outer_of = self._inner(rows, inner, row_of)
         lengths = np.bincount(row_of[outer_of], minlength=rows.num_rows)
-        found = Values(self.map, taken_any(inner.values.array, at), lengths)
+        found = Values(self.map, taken(inner.values.array, at), lengths)
         if self.values == "number":
             return lists(pa.array(found.numbers(np.float64, REMEDY), from_pandas=True), lengths)
         shown = [texts(found)]
         if self.show_inner:
-            shown.insert(0, taken_any(texts(inner.keys), at))
+            shown.insert(0, taken(texts(inner.keys), at))
         if self.show_outer:
-            shown.insert(0, taken_any(texts(outer.keys), outer_at[outer_of]))
+            shown.insert(0, taken(texts(outer.keys), outer_at[outer_of]))
         if self.prefix is not None:
             shown.insert(0, pa.repeat(pa.scalar(self.prefix, pa.string()), len(at)))
         return lists(joined(shown, self.joint), lengths)
@@ -107,7 +107,7 @@ class Match(OperatorConfig):
         wanted = present(rows, self.inner_key, self.key_separator)
         lengths = wanted.lengths[row_of]
         at = np.repeat((np.cumsum(wanted.lengths) - wanted.lengths)[row_of], lengths) + places(lengths)
-        spread = Values(self.inner_key, taken_any(wanted.array, at), lengths, origins=row_of)
+        spread = Values(self.inner_key, taken(wanted.array, at), lengths, origins=row_of)
         at, who = matches(inner, spread)
         return at, owners(lengths)[who]
 
