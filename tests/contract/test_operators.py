@@ -31,6 +31,7 @@ from polyrec.features.operators.overlap import Overlap
 WORD = st.sampled_from(["a", "b", "c", "22", "é"])
 NUMBER = st.sampled_from(["0", "1", "-2.5", "0.1", "7e3"])
 TRUTH = st.sampled_from(["true", "False", "1", "0", ""])
+TEXT = pa.string()
 Rows = list[tuple[str | None, ...]]
 
 
@@ -100,7 +101,7 @@ OPERATORS: dict[str, tuple[OperatorConfig, st.SearchStrategy[tuple[str | None, .
 }
 
 
-def batch(rows: Rows, kind: pa.DataType = pa.string()) -> pa.RecordBatch:
+def batch(rows: Rows, kind: pa.DataType = TEXT) -> pa.RecordBatch:
     columns: list[Sequence[str | None]] = list(zip(*rows, strict=True)) if rows else [()] * 3
     return pa.record_batch({str(at): pa.array(values, pa.string()).cast(kind) for at, values in enumerate(columns)})
 
