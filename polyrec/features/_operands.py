@@ -247,6 +247,15 @@ def _alike(first: pa.Array, second: pa.Array) -> tuple[pa.Array, pa.Array]:
     return first, second
 
 
+def among(values: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Whether each value is one of the others; several times faster than `np.isin` where rows stand in order."""
+    if not len(others):
+        return np.zeros(len(values), bool)
+    ordered = np.sort(others, kind="stable")
+    at = np.searchsorted(ordered, values)
+    return ordered[np.minimum(at, len(ordered) - 1)] == values
+
+
 def matches(pairs: Entries, wanted: Values) -> tuple[np.ndarray, np.ndarray]:
     """Where the map of a row holds a key that is wanted there: places of entries and of the wanted, in the order of
     the wanted, then of entries."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polyrec.features._operands import codes, owners
+from polyrec.features._operands import among, codes, owners
 from polyrec.features._values import Values, places
 
 FAR = np.iinfo(np.int64).max // 2
@@ -45,7 +45,7 @@ class Terms:
         return self._ratio(self.title, self.query, self.title_lengths)
 
     def _ratio(self, terms: np.ndarray, others: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        common = np.bincount(terms[np.isin(terms, others)] // self.words, minlength=len(lengths))
+        common = np.bincount(terms[among(terms, others)] // self.words, minlength=len(lengths))
         return common / np.maximum(lengths, 1)
 
     def first_place(self) -> np.ndarray:
@@ -124,7 +124,7 @@ class Hits:
 
     @classmethod
     def of(cls, terms: Terms) -> Hits:
-        at = np.flatnonzero(np.isin(terms.title, terms.query))
+        at = np.flatnonzero(among(terms.title, terms.query))
         different, kinds = np.unique(terms.title[at], return_inverse=True)
         row_of_kind = different // terms.words
         kinds_per_row = np.bincount(row_of_kind, minlength=len(terms.query_lengths))

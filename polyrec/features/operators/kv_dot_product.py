@@ -7,7 +7,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from polyrec.families import OperatorConfig
-from polyrec.features._operands import Entries, codes, entries, taken
+from polyrec.features._operands import Entries, among, codes, entries, taken
 from polyrec.features._values import Values
 
 REMEDY = "correct it, or leave it out to weigh 1"
@@ -39,7 +39,7 @@ class KvDotProduct(OperatorConfig):
         # Keys of rows; only those that both sides have are weighed.
         ours = query_rows * words + query_codes[query_at]
         theirs = document_rows * words + document_codes[document_at]
-        is_ours, is_theirs = np.isin(ours, theirs), np.isin(theirs, ours)
+        is_ours, is_theirs = among(ours, theirs), among(theirs, ours)
         keys, first, places = np.unique(ours[is_ours], return_index=True, return_inverse=True)
         totals = np.bincount(places, weights(query, query_at[is_ours], query_rows[is_ours]), len(keys))
         their_places = np.searchsorted(keys, theirs[is_theirs])
