@@ -21,7 +21,14 @@ holds the message or the component of that name. A component is a message with a
 its family: `{kind: constant, value: 0.0}`. What the texts call None is written `null`. How to write, print and change
 a config is in [configuration.md](configuration.md).
 """
-WORDS: Mapping[Any, str] = {str: "text", int: "integer", float: "number", bool: "true or false", type(None): "null", Any: "anything"}
+WORDS: Mapping[Any, str] = {
+    str: "text",
+    int: "integer",
+    float: "number",
+    bool: "true or false",
+    type(None): "null",
+    Any: "anything",
+}
 SIGNS = {limits.Gt: (">", "gt"), limits.Ge: (">=", "ge"), limits.Lt: ("<", "lt"), limits.Le: ("<=", "le")}
 
 
