@@ -84,6 +84,8 @@ def _type(wanted: Any) -> str:
         return " or ".join(map(_type, inner))
     if origin is tuple:
         return f"list of {_type(inner[0])}" if inner[-1] is Ellipsis else f"[{', '.join(map(_type, inner))}]"
+    if origin is Mapping:
+        return f"map of {_type(inner[0])} to {_type(inner[1])}"
     if isinstance(wanted, type) and issubclass(wanted, Frozen):
         return f"[{wanted.__name__}](#{wanted.__name__.lower()})"
     return WORDS.get(wanted, str(wanted))
