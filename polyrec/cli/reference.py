@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 
 from polyrec import catalog
 from polyrec.catalog import Component, Frozen
+from polyrec.docstrings import field_docs
 
 TITLE = "The typed config, field by field"
 INTRODUCTION = """\
@@ -50,8 +51,9 @@ def _about(cls: type[Frozen]) -> Iterator[str]:
 
 def _table(cls: type[Frozen]) -> str:
     lines = ["| field | holds | default | |", "|---|---|---|---|"]
+    docs = field_docs(cls)
     for name, field in cls.model_fields.items():
-        cells = (f"`{name}`", _holds(field), _default(field), " ".join((field.description or "").split()))
+        cells = (f"`{name}`", _holds(field), _default(field), " ".join(docs.get(name, "").split()))
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
 
