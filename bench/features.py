@@ -10,11 +10,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
+import tokenizers
 
 from polyrec.config import Derived, EachPosition
 from polyrec.families import FeatureConfig, OperatorConfig
@@ -30,17 +32,23 @@ from polyrec.features.operators.bool_mask import BoolMask
 from polyrec.features.operators.combine import Combine
 from polyrec.features.operators.combo import Combo
 from polyrec.features.operators.cross import Cross
+from polyrec.features.operators.edit_distance import EditDistance
+from polyrec.features.operators.expression import Expression
 from polyrec.features.operators.fixed_point import FixedPoint
 from polyrec.features.operators.kv_dot_product import KvDotProduct
 from polyrec.features.operators.lookup import Lookup
 from polyrec.features.operators.match import Match
 from polyrec.features.operators.overlap import Overlap
+from polyrec.features.operators.regex_replace import RegexReplace
+from polyrec.features.operators.text_normalize import TextNormalize
+from polyrec.features.operators.tokenize import Tokenize
 from polyrec.features.raw import RawFeature
 from polyrec.features.sequence_id import SequenceIdFeature
 from polyrec.features.sequence_raw import SequenceRawFeature
 
 REPEATS = 20
 SEQUENCE = 20
+WORDS = ["Red", "blue", "green", "small", "large", "shoes,", "shirt", "coat", "萬里", "hat"]
 HASH = HashBucket(rows=100_000, function="murmur64")
 
 
@@ -71,6 +79,8 @@ def columns(rows: int) -> dict[str, pa.Array]:
         "clicks": pa.ListArray.from_arrays(offsets, pa.array(clicks.ravel())),
         "clicks text": pa.array([";".join(row) for row in clicks.astype(str).tolist()]),
         "prices": pa.ListArray.from_arrays(offsets, pa.array(random.random(rows * SEQUENCE), pa.float32())),
+        "title": pa.array([" ".join(random.choice(WORDS, 4)) for _ in range(rows)]),
+        "query": pa.array([" ".join(random.choice(WORDS, 3)) for _ in range(rows)]),
         **maps(rows, random),
     }
 
@@ -111,6 +121,26 @@ def features() -> dict[str, FeatureConfig]:
             name="f", column="clicks text", bucket=HASH, default="0", separator=";", max_length=SEQUENCE
         ),
         "sequence_20_raw_list": SequenceRawFeature(name="f", column="prices", default=None),
+    }
+
+
+def formulas_and_texts(folder: str) -> dict[str, OperatorConfig]:
+    """A tokenizer is made in the folder."""
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tokenizer.train_from_iterator(WORDS, tokenizers.trainers.BpeTrainer(show_progress=False))
+    tokenizer.save(f"{folder}/tokenizer.json")
+    of_numbers = {"a": "float", "b": "int", "c": "float"}
+    return {
+        "expression": Expression(variables=of_numbers, text="a * b + log(c)"),
+        "expression_choice": Expression(variables=of_numbers, text="a > 0.5 && b < 1000 ? sigmoid(a) : c ^ 2"),
+        "expression_20_numbers": Expression(variables={"x": "prices"}, text="x / reduce_sum(x)"),
+        "expression_20_numbers_dot": Expression(variables={"x": "prices", "y": "clicks"}, text="dot(x, y)"),
+        "expression_text": Expression(variables={"a": "float text"}, text="a * 2"),
+        "edit_distance": EditDistance(first="query", second="title"),
+        "regex_replace": RegexReplace(column="title", pattern="[a-c]+", replacement="#"),
+        "text_normalize": TextNormalize(column="title", steps=("half_width", "simplified", "lower", "filter")),
+        "tokenize": Tokenize(column="title", file=f"{folder}/tokenizer.json", form="tokenizers"),
     }
 
 
@@ -170,6 +200,8 @@ def main() -> None:
     speeds = {name: rate(lambda f=feature: f.transform(batch), rows) for name, feature in features().items()}
     speeds |= {name: rate(lambda o=operator: o.apply(batch), rows) for name, operator in operators().items()}
     speeds |= {name: rate(lambda d=derived: make(d, batch), rows) for name, derived in sequences().items()}
+    with tempfile.TemporaryDirectory() as folder:
+        speeds |= {name: rate(lambda o=made: o.apply(batch), rows) for name, made in formulas_and_texts(folder).items()}
     json.dump({"bench": "features", "rows": rows, "texts_per_second": hashes, "rows_per_second": speeds}, sys.stdout)
     sys.stdout.write("\n")
 

@@ -6,6 +6,7 @@ from typing import Literal
 import pytest
 from pydantic import Field
 
+from polyrec.assets import Asset
 from polyrec.catalog import Frozen
 from polyrec.cli import main, reference
 from polyrec.config import RunConfig, Workflow
@@ -27,6 +28,8 @@ class Outer(Frozen):
     rows: int = Field(ge=0, lt=2**63)
     numbers: Mapping[str, float] | None = None
     schedule: ScheduleConfig
+    named: dict[str, float]
+    file: Asset | None = None
 
 
 def test_each_message_is_shown_once_with_types_limits_and_defaults() -> None:
@@ -38,6 +41,8 @@ def test_each_message_is_shown_once_with_types_limits_and_defaults() -> None:
     assert "| `choice` | `a`, `b` or null | `null` |  |" in page
     assert "| `rows` | integer, >= 0, < 2^63 | required |  |" in page
     assert "| `numbers` | map of text to number or null | `null` |  |" in page
+    assert "| `named` | map of text to number | required |  |" in page
+    assert "| `file` | text or null | `null` |  |" in page
     assert "| `x` | [integer, number] | `[1, 2.0]` |  |" in page
 
 

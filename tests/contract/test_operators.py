@@ -23,11 +23,15 @@ from polyrec.features.operators.combine import Combine
 from polyrec.features.operators.combo import Combo
 from polyrec.features.operators.constant import Constant
 from polyrec.features.operators.cross import Cross
+from polyrec.features.operators.edit_distance import EditDistance
+from polyrec.features.operators.expression import Expression
 from polyrec.features.operators.fixed_point import FixedPoint
 from polyrec.features.operators.kv_dot_product import KvDotProduct
 from polyrec.features.operators.lookup import Lookup
 from polyrec.features.operators.match import Match
 from polyrec.features.operators.overlap import Overlap
+from polyrec.features.operators.regex_replace import RegexReplace
+from polyrec.features.operators.text_normalize import TextNormalize
 
 # Few words, so that rows often share some.
 WORD = st.sampled_from(["a", "b", "c", "22", "é"])
@@ -52,6 +56,7 @@ def texts(*columns: st.SearchStrategy[str | None]) -> st.SearchStrategy[tuple[st
 MASKED = st.lists(st.tuples(WORD, TRUTH), max_size=4).map(
     lambda pairs: (";".join(pair[0] for pair in pairs), ";".join(pair[1] for pair in pairs))
 )
+NO_OR_NUMBER = st.one_of(st.none(), st.just(""), NUMBER)
 ONE_WORD = st.one_of(st.none(), st.just(""), WORD)
 MAP, NUMBERS = joined(pair(":", WORD)), joined(pair(":", NUMBER))
 NESTED = joined(st.tuples(WORD, joined(pair(":", NUMBER), ",", 3).map(lambda text: text or "")).map("^".join), "|")
@@ -92,7 +97,18 @@ OPERATORS: dict[str, tuple[OperatorConfig, st.SearchStrategy[tuple[str | None, .
         Combine(column="0", combiner="mean", separator=";", value_map={"a": 0.1, "22": 0.7}),
         texts(joined(WORD)),
     ),
-    "fixed_point": (FixedPoint(column="0", places=1), texts(st.one_of(st.none(), st.just(""), NUMBER))),
+    "fixed_point": (FixedPoint(column="0", places=1), texts(NO_OR_NUMBER)),
+    "edit_distance": (EditDistance(first="0", second="1"), texts(joined(WORD, ""), joined(WORD, ""))),
+    "expression": (
+        Expression(variables={"a": "0", "b": "1"}, text="a < b ? a : log(b)"),
+        texts(NO_OR_NUMBER, NO_OR_NUMBER),
+    ),
+    "expression lists": (
+        Expression(variables={"a": "0", "b": "1", "t": "0"}, text="a * b + str_len(t)", separator=";", default=-1),
+        texts(joined(NUMBER), NO_OR_NUMBER),
+    ),
+    "regex_replace": (RegexReplace(column="0", pattern="[ab]+", replacement="_"), texts(joined(WORD))),
+    "text_normalize": (TextNormalize(column="0", steps=("upper", "filter")), texts(joined(WORD))),
     **{
         f"overlap {method}": (
             Overlap(query="0", title="1", method=method, separator=";"),
