@@ -93,7 +93,7 @@ def _type(wanted: Any) -> str:
         return " or ".join(map(_type, inner))
     if origin is Annotated:
         return _type(inner[0])
-    if origin is dict:
+    if origin in (dict, Mapping):
         return f"map of {_type(inner[0])} to {_type(inner[1])}"
     if origin is tuple:
         return f"list of {_type(inner[0])}" if inner[-1] is Ellipsis else f"[{', '.join(map(_type, inner))}]"

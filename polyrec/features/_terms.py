@@ -8,10 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from polyrec.data.columns import RowError
 from polyrec.features._operands import among, codes, owners
 from polyrec.features._values import Values, places
 
 FAR = np.iinfo(np.int64).max // 2
+# Distances that are looked at in one batch, some tens of seconds of work.
+MOST_STEPS = 1e9
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,7 @@ class Terms:
     title_lengths: np.ndarray
     words: int
     """A term divided by this is its row."""
+    title_column: str
 
     @classmethod
     def of(cls, query: Values, title: Values) -> Terms:
@@ -34,6 +38,7 @@ class Terms:
             query.lengths,
             title.lengths,
             words,
+            title.column,
         )
 
     def query_ratio(self) -> np.ndarray:
@@ -129,6 +134,12 @@ class Hits:
         row_of_kind = different // terms.words
         kinds_per_row = np.bincount(row_of_kind, minlength=len(terms.query_lengths))
         rows = row_of_kind[kinds]
+        # Each rank is a pass over the hits of its row.
+        steps = kinds_per_row.astype(np.float64) * np.bincount(row_of_kind[kinds], minlength=len(kinds_per_row))
+        if steps.sum() > MOST_STEPS:
+            row = int(np.argmax(steps))
+            what = f"{kinds_per_row[row]} different terms of the query stand in the title, too many to compare"
+            raise RowError(f"column {terms.title_column}", row, f"{what}; shorten the texts, or make batches smaller")
         ends = np.cumsum(terms.title_lengths)
         first_at = (ends - terms.title_lengths)[rows]
         return cls(at, rows, first_at, ends[rows], kinds, places(kinds_per_row)[kinds], row_of_kind, kinds_per_row)

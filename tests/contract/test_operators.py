@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -203,6 +205,65 @@ def test_a_position_is_made_like_a_row(name: str, data: st.DataObject) -> None:
     nested = pa.record_batch({column: pa.array([plain[column].to_pylist()]) for column in plain.schema.names})
     made = make(Derived(name="d", operator=operator, each_position=EachPosition(columns=operator.inputs)), nested)
     assert made.to_pylist() == [wanted]
+
+
+WHOLE = [1, None, 22, 3, 1]
+TYPED = {
+    "int8": pa.array(WHOLE, pa.int8()),
+    "uint64": pa.array(WHOLE, pa.uint64()),
+    "float16": pa.array([None if value is None else np.float16(value) for value in WHOLE], pa.float16()),
+    "float64": pa.array(WHOLE, pa.float64()),
+    "dictionary of whole numbers": pa.array(WHOLE).dictionary_encode(),
+    "decimal": pa.array([None if value is None else Decimal(value) for value in WHOLE], pa.decimal128(5, 0)),
+    "timestamp": pa.array(WHOLE, pa.timestamp("us")),
+    "date": pa.array(WHOLE, pa.date32()),
+    "binary": pa.array([None if value is None else str(value).encode() for value in WHOLE], pa.binary()),
+    "list": pa.array([value if value is None else [value, None] for value in WHOLE], pa.list_(pa.int16())),
+    "large_list": pa.array([value if value is None else [value] for value in WHOLE], pa.large_list(pa.float32())),
+    "fixed_size_list": pa.array([value if value is None else [value] for value in WHOLE], pa.list_(pa.int64(), 1)),
+    "list_view": pa.array([value if value is None else [value] for value in WHOLE], pa.list_view(pa.int64())),
+    "map": pa.array([value if value is None else [(value, 0.5)] for value in WHOLE], pa.map_(pa.int32(), pa.float32())),
+    "list of dictionary": pa.array([value if value is None else [str(value)] for value in WHOLE]).cast(
+        pa.list_(pa.dictionary(pa.int8(), pa.string()))
+    ),
+}
+TAKERS: dict[str, tuple[OperatorConfig, pa.Array]] = {
+    "combo": (Combo(columns=("0", "1")), pa.array(["a", "b", "c", None, "d"])),
+    "cross": (Cross(columns=("0", "1"), rows=10**9, integers="text"), pa.array(["a", "b", "c", None, "d"])),
+    "lookup": (
+        Lookup(map="1", keys="0", separator=";", values="text", repeats="all"),
+        pa.array(["1:a", "1:b", "1:c;22:d", None, "2:e"]),
+    ),
+    "match": (
+        Match(map="1", outer_key="0", inner_key=None, values="text", show_inner=True),
+        pa.array(["1^x:a", "", "1^x:c|22^y:d,z:e", None, "2^x:e"]),
+    ),
+    "overlap": (
+        Overlap(query="0", title="1", method="index_of", separator=";"),
+        pa.array([["1"], ["1"], ["1", "22"], None, ["2"]]),
+    ),
+    "kv_dot_product": (KvDotProduct(query="1", document="0", separator=";"), pa.array(["1:2", "", "22:3", "4", "1;1"])),
+}
+
+
+@pytest.mark.parametrize("kind", TYPED)
+@pytest.mark.parametrize("name", TAKERS)
+def test_every_type_of_values_is_taken_as_its_text(name: str, kind: str) -> None:
+    operator, beside = TAKERS[name]
+    typed, plain = TYPED[kind], pa.array([None if value is None else str(value) for value in WHOLE])
+    wanted = operator.apply(pa.record_batch({"0": plain, "1": beside})).to_pylist()
+    if (name, kind) == ("kv_dot_product", "map"):
+        wanted = [value and value / 2 for value in wanted]
+    rows = pa.record_batch({"0": typed, "1": beside})
+    assert operator.apply(rows).to_pylist() == wanted
+    assert operator.apply(rows.slice(2)).to_pylist() == wanted[2:]
+    each = Derived(name="d", operator=operator, each_position=EachPosition(columns=("0",)))
+    if typed.type != plain.type and not pa.types.is_nested(typed.type):
+        sequence = pa.ListArray.from_arrays(pa.array([0, 2, 5], pa.int32()), typed)
+        made = make(each, pa.record_batch({"0": sequence, "1": beside.take(pa.array([0, 2]))}))
+        spread = pa.record_batch({"0": plain, "1": beside.take(pa.array([0, 0, 2, 2, 2]))})
+        found = operator.apply(spread).to_pylist()
+        assert made.to_pylist() == [found[:2], found[2:]]
 
 
 def example(name: str) -> OperatorConfig:

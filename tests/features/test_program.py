@@ -7,11 +7,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute
 import pytest
+import yaml
+from own_form import RUN
 
-from polyrec.config import Derived, EachPosition
+from polyrec.config import Derived, EachPosition, RunConfig
 from polyrec.data.columns import RowError
 from polyrec.families import OperatorConfig
-from polyrec.features._program import in_order, make
+from polyrec.features._program import Program, in_order, make
 from polyrec.features._values import column
 from polyrec.features.operators.combo import Combo
 from polyrec.features.operators.kv_dot_product import KvDotProduct
@@ -132,3 +134,31 @@ def test_a_map_is_not_copied_to_each_position() -> None:
     pool = pa.default_memory_pool()
     assert make(item, rows).to_pylist() == [[1.0] * 2000]
     assert (pool.max_memory() or 0) - before < 500_000_000
+
+
+def test_a_column_that_many_read_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = yaml.safe_load(RUN)
+    raw["derived"] = [
+        {"name": "pair", "operator": {"kind": "combo", "columns": ["u", "i"]}},
+        {"name": "trio", "operator": {"kind": "combo", "columns": ["pair", "c"], "joint": "-"}},
+        {"name": "unused", "operator": {"kind": "constant", "value": "1"}},
+    ]
+    bucket = {"kind": "vocabulary", "rows": 3, "words": ["a_b", "a_b-c", "d_e"], "unknown": None}
+    names = {"one": "pair", "two": "pair", "three": "trio"}
+    raw["features"] = [
+        {"kind": "id", "name": name, "column": column, "bucket": bucket, "default": None}
+        for name, column in names.items()
+    ]
+    raw["groups"] = [{"name": "g", "kind": "flat", "inputs": [{"feature": name, "table": "user"} for name in names]}]
+    made: list[tuple[str, ...]] = []
+    whole = Combo.apply
+
+    def apply(self: Combo, rows: pa.RecordBatch) -> pa.Array:
+        made.append(self.columns)
+        return whole(self, rows)
+
+    monkeypatch.setattr(Combo, "apply", apply)
+    program = Program(RunConfig.model_validate(raw))
+    out = program(pa.record_batch({"u": ["a", "d"], "i": ["b", "e"], "c": ["c", None]}))
+    assert {name: found.values.tolist() for name, found in out.items()} == {"one": [0, 2], "two": [0, 2], "three": [1]}
+    assert made == [("u", "i"), ("pair", "c")]

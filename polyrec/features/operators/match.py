@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 from polyrec.families import OperatorConfig
 from polyrec.features._operands import (
     Entries,
+    check_size,
     entries,
     inner_entries,
     joined,
@@ -106,6 +107,7 @@ class Match(OperatorConfig):
             return inner.every(len(row_of))
         wanted = present(rows, self.inner_key, self.key_separator)
         lengths = wanted.lengths[row_of]
+        check_size(np.bincount(row_of, lengths, rows.num_rows), f"column {self.map}")
         at = np.repeat((np.cumsum(wanted.lengths) - wanted.lengths)[row_of], lengths) + places(lengths)
         spread = Values(self.inner_key, taken(wanted.array, at), lengths, origins=row_of)
         at, who = matches(inner, spread)

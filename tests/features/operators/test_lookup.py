@@ -115,6 +115,12 @@ def test_only_what_is_found_needs_to_be_a_number() -> None:
         number.apply(pa.record_batch({"m": rows["m"], "k": ["a", "b"]}))
 
 
+def test_too_many_values_are_refused() -> None:
+    rows = pa.record_batch({"m": ["a:1", "|".join(["a:1"] * 5000)], "k": [["a"], ["a"] * 5000]})
+    with pytest.raises(RowError, match="column m: row 1: 25000000 values here, 25000001 in its batch"):
+        lookup(values="text", separator="|", repeats="all").apply(rows)
+
+
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [

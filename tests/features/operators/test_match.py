@@ -105,6 +105,12 @@ def test_what_is_no_number_is_an_error_in_its_row() -> None:
         match().apply(rows)
 
 
+def test_too_many_matches_are_refused() -> None:
+    rows = pa.record_batch({"m": ["|".join(["a^x:1"] * 5000)] * 2, "o": ["z", "a"], "i": [["x"] * 5000] * 2})
+    with pytest.raises(RowError, match="column m: row 1: 25000000 values here"):
+        match().apply(rows)
+
+
 def test_shown_keys_are_for_texts() -> None:
     with pytest.raises(ValidationError, match="prefix, show_outer and show_inner make texts"):
         match(show_inner=True)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from polyrec.data.columns import RowError
 from polyrec.features.operators.overlap import Overlap
 
 METHODS = Overlap.model_fields["method"].annotation.__args__
@@ -87,6 +88,14 @@ def test_terms_count_as_often_as_they_stand() -> None:
 def test_numbers_are_terms_too() -> None:
     assert overlap("index_of", [[2, 3]], pa.array([[1, 2, 3]], pa.list_(pa.int8()))) == [1]
     assert overlap("index_of", [[2, 3]], [["1", "2", "3"]]) == [1]
+
+
+def test_too_many_terms_to_compare_are_refused() -> None:
+    many = [str(number) for number in range(40_000)]
+    with pytest.raises(RowError, match="column t: row 1: 40000 different terms of the query stand in the title"):
+        overlap("proximity_avg_dist", [["1"], many], [["1"], many])
+    assert overlap("query_common_ratio", [["1"], many], [["1"], many]) == [1, 1]
+    assert overlap("index_of", [["1"], many], [["1"], many]) == [0, 0]
 
 
 def by_hand(method: str, query: list[str], title: list[str]) -> float:
