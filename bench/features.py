@@ -1,4 +1,4 @@
-"""Rows per second of each kind of feature and texts per second of each hash, on one core, as one JSON line.
+"""Rows per second of each kind of feature and operator, texts per second of each hash, on one core, as one JSON line.
 
     python bench/features.py [--small] [--rows 65536]
 
@@ -10,26 +10,45 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
+import tokenizers
 
-from polyrec.families import FeatureConfig
+from polyrec.config import Derived, EachPosition
+from polyrec.families import FeatureConfig, OperatorConfig
 from polyrec.features._hashing import farm64, hash_texts, murmur64
+from polyrec.features._program import make
 from polyrec.features.bucketized import BucketizedFeature
 from polyrec.features.buckets.hash import HashBucket
 from polyrec.features.buckets.identity import IdentityBucket
 from polyrec.features.buckets.vocabulary import VocabularyBucket
 from polyrec.features.id import IdFeature
 from polyrec.features.normalizers.zscore import ZScore
+from polyrec.features.operators.bool_mask import BoolMask
+from polyrec.features.operators.combine import Combine
+from polyrec.features.operators.combo import Combo
+from polyrec.features.operators.cross import Cross
+from polyrec.features.operators.edit_distance import EditDistance
+from polyrec.features.operators.expression import Expression
+from polyrec.features.operators.fixed_point import FixedPoint
+from polyrec.features.operators.kv_dot_product import KvDotProduct
+from polyrec.features.operators.lookup import Lookup
+from polyrec.features.operators.match import Match
+from polyrec.features.operators.overlap import Overlap
+from polyrec.features.operators.regex_replace import RegexReplace
+from polyrec.features.operators.text_normalize import TextNormalize
+from polyrec.features.operators.tokenize import Tokenize
 from polyrec.features.raw import RawFeature
 from polyrec.features.sequence_id import SequenceIdFeature
 from polyrec.features.sequence_raw import SequenceRawFeature
 
 REPEATS = 20
 SEQUENCE = 20
+WORDS = ["Red", "blue", "green", "small", "large", "shoes,", "shirt", "coat", "萬里", "hat"]
 HASH = HashBucket(rows=100_000, function="murmur64")
 
 
@@ -60,6 +79,26 @@ def columns(rows: int) -> dict[str, pa.Array]:
         "clicks": pa.ListArray.from_arrays(offsets, pa.array(clicks.ravel())),
         "clicks text": pa.array([";".join(row) for row in clicks.astype(str).tolist()]),
         "prices": pa.ListArray.from_arrays(offsets, pa.array(random.random(rows * SEQUENCE), pa.float32())),
+        "title": pa.array([" ".join(random.choice(WORDS, 4)) for _ in range(rows)]),
+        "query": pa.array([" ".join(random.choice(WORDS, 3)) for _ in range(rows)]),
+        **maps(rows, random),
+    }
+
+
+def maps(rows: int, random: np.random.Generator) -> dict[str, pa.Array]:
+    """Maps of 20 entries, keys that they hold now and then, tags, and terms."""
+    keys = random.integers(0, 100, (rows, SEQUENCE))
+    entries = [[f"{key}:0.5" for key in row] for row in keys.tolist()]
+    offsets = pa.array(np.arange(rows + 1, dtype=np.int32) * SEQUENCE)
+    weights = pa.array(random.random(rows * SEQUENCE), pa.float32())
+    return {
+        "map text": pa.array(["|".join(row) for row in entries]),
+        "map": pa.MapArray.from_arrays(offsets, pa.array(keys.ravel()), weights),
+        "nested map": pa.array([f"{row[0][0]}^{','.join(row[:10])}|7^{','.join(row[10:])}" for row in entries]),
+        "key": pa.array(random.integers(0, 100, rows)),
+        "keys": pa.ListArray.from_arrays(offsets, pa.array(random.integers(0, 100, rows * SEQUENCE))),
+        "tags": pa.array(["|".join(row) for row in random.integers(0, 1000, (rows, 3)).astype(str).tolist()]),
+        "mask": pa.ListArray.from_arrays(offsets, pa.array(random.random(rows * SEQUENCE) < 0.5)),
     }
 
 
@@ -82,6 +121,56 @@ def features() -> dict[str, FeatureConfig]:
             name="f", column="clicks text", bucket=HASH, default="0", separator=";", max_length=SEQUENCE
         ),
         "sequence_20_raw_list": SequenceRawFeature(name="f", column="prices", default=None),
+    }
+
+
+def formulas_and_texts(folder: str) -> dict[str, OperatorConfig]:
+    """A tokenizer is made in the folder."""
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tokenizer.train_from_iterator(WORDS, tokenizers.trainers.BpeTrainer(show_progress=False))
+    tokenizer.save(f"{folder}/tokenizer.json")
+    of_numbers = {"a": "float", "b": "int", "c": "float"}
+    return {
+        "expression": Expression(variables=of_numbers, text="a * b + log(c)"),
+        "expression_choice": Expression(variables=of_numbers, text="a > 0.5 && b < 1000 ? sigmoid(a) : c ^ 2"),
+        "expression_20_numbers": Expression(variables={"x": "prices"}, text="x / reduce_sum(x)"),
+        "expression_20_numbers_dot": Expression(variables={"x": "prices", "y": "clicks"}, text="dot(x, y)"),
+        "expression_text": Expression(variables={"a": "float text"}, text="a * 2"),
+        "edit_distance": EditDistance(first="query", second="title"),
+        "regex_replace": RegexReplace(column="title", pattern="[a-c]+", replacement="#"),
+        "text_normalize": TextNormalize(column="title", steps=("half_width", "simplified", "lower", "filter")),
+        "tokenize": Tokenize(column="title", file=f"{folder}/tokenizer.json", form="tokenizers"),
+    }
+
+
+def operators() -> dict[str, OperatorConfig]:
+    bar = {"separator": "|"}
+    number = {**bar, "values": "number", "repeats": "first", "combiner": "sum"}
+    return {
+        "combo_2_values": Combo(columns=("int", "text")),
+        "combo_3_times_3_texts": Combo(columns=("tags", "tags"), separators=("|", "|")),
+        "cross_2_values": Cross(columns=("text", "dictionary"), rows=100_000),
+        "cross_3_times_3_texts": Cross(columns=("tags", "tags"), separators=("|", "|"), rows=100_000),
+        "lookup_20_entries_text": Lookup(map="map text", keys="key", **number),
+        "lookup_20_entries_map": Lookup(map="map", keys="key", **number),
+        "lookup_20_entries_20_keys_map": Lookup(map="map", keys="keys", **number),
+        "match_20_entries_text": Match(map="nested map", outer_key="key", inner_key="key", values="number"),
+        "overlap_ratio": Overlap(query="tags", title="clicks text", method="query_common_ratio", separator=";"),
+        "overlap_avg_dist": Overlap(query="keys", title="keys", method="proximity_avg_dist", separator=";"),
+        "kv_dot_product_20_times_20": KvDotProduct(query="map", document="map text", **bar),
+        "bool_mask_20_values": BoolMask(values="clicks", mask="mask"),
+        "combine_20_numbers": Combine(column="prices", combiner="sum"),
+        "fixed_point": FixedPoint(column="float", places=3),
+    }
+
+
+def sequences() -> dict[str, Derived]:
+    each = EachPosition(columns=("keys",))
+    lookup = Lookup(map="map text", keys="keys", separator="|", values="number", repeats="first", combiner="sum")
+    return {
+        "lookup_in_20_positions": Derived(name="d", operator=lookup, each_position=each),
+        "combo_in_20_positions": Derived(name="d", operator=Combo(columns=("text", "keys")), each_position=each),
     }
 
 
@@ -109,6 +198,10 @@ def main() -> None:
         for function in (murmur64, farm64)
     }
     speeds = {name: rate(lambda f=feature: f.transform(batch), rows) for name, feature in features().items()}
+    speeds |= {name: rate(lambda o=operator: o.apply(batch), rows) for name, operator in operators().items()}
+    speeds |= {name: rate(lambda d=derived: make(d, batch), rows) for name, derived in sequences().items()}
+    with tempfile.TemporaryDirectory() as folder:
+        speeds |= {name: rate(lambda o=made: o.apply(batch), rows) for name, made in formulas_and_texts(folder).items()}
     json.dump({"bench": "features", "rows": rows, "texts_per_second": hashes, "rows_per_second": speeds}, sys.stdout)
     sys.stdout.write("\n")
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, SerializationInfo
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from polyrec.docstrings import field_docs
 from polyrec.errors import ConfigError, nearest
 
 C = TypeVar("C", bound="Component")
@@ -25,10 +26,16 @@ class Frozen(BaseModel):
     model_config = ConfigDict(
         frozen=True,
         extra="forbid",
-        use_attribute_docstrings=True,
         ser_json_inf_nan="constants",
         hide_input_in_errors=True,
     )
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """The schema with the texts of the fields."""
+        found = handler(schema)
+        _describe(cls, handler.resolve_ref_schema(found))
+        return found
 
 
 class Component(Frozen):
@@ -65,12 +72,19 @@ class Component(Frozen):
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         if "folder" not in cls.__dict__:
-            return handler(schema)
+            return super().__get_pydantic_json_schema__(schema, handler)
         return {"anyOf": [_named_schema(cls, name, handler) for name in names(cls)]}
+
+
+def _describe(cls: type[Frozen], schema: dict[str, Any]) -> None:
+    for name, text in field_docs(cls).items():
+        if name in schema.get("properties", {}):
+            schema["properties"][name].setdefault("description", text)
 
 
 def _named_schema(family: type[Component], name: str, handler: GetJsonSchemaHandler) -> dict[str, Any]:
     schema = dict(handler.resolve_ref_schema(handler(find(family, name).__pydantic_core_schema__)))
+    _describe(find(family, name), schema)
     schema["properties"] = {"kind": {"const": name}, **schema.get("properties", {})}
     schema["required"] = ["kind", *schema.get("required", [])]
     return schema

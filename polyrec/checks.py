@@ -269,8 +269,4 @@ def _ends(config: RunConfig) -> Found:
     saving = config.train.saving
     if "{step}" not in saving.folder and "{epoch}" not in saving.folder and saving.keep != 1:
         found.append(("train.saving.folder", "needs {step} or {epoch}, else each checkpoint replaces the last"))
-    for part in ("tables", "dense"):
-        rate = getattr(config.optim, part).optimizer.lr
-        if rate < 0:
-            found.append((f"optim.{part}.optimizer.lr", f"needs at least 0, not {rate}"))
     return found

@@ -182,7 +182,7 @@ class Group(Frozen):
 
 class WeightedLoss(Frozen):
     loss: LossConfig
-    weight: float = 1.0
+    weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
     """What the loss is multiplied by."""
 
 
@@ -199,7 +199,7 @@ class Task(Frozen):
     """What is minimised, added up; the first one decides what prediction writes."""
     metrics: tuple[MetricConfig, ...] = ()
     """What evaluation reports beside the losses."""
-    weight: float = 1.0
+    weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
     """What the task's losses are multiplied by."""
     sample_weight: str | None = None
     """Column of row weights."""
@@ -213,7 +213,7 @@ class Task(Frozen):
 class Learning(Frozen):
     optimizer: OptimizerConfig
     schedule: ScheduleConfig
-    clip_gradient: float | None = None
+    clip_gradient: float | None = Field(default=None, gt=0)
     """Largest global norm of the gradient, None for no clipping."""
 
 
@@ -265,9 +265,9 @@ class Train(Frozen):
     """Write TensorBoard events into the model folder."""
     seed: int = 0
     """Decides first weights, dropout and the order of shuffled rows."""
-    output_penalty: float = 0.0
+    output_penalty: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     """Half of this times the squared looked-up vectors of the batch is added to the loss."""
-    kernel_penalty: float = 0.0
+    kernel_penalty: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     """Half of this times the squared kernels that the model names is added to the loss."""
 
     @model_validator(mode="after")

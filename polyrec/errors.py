@@ -73,7 +73,15 @@ class LaunchError(PolyrecError):
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """`; did you mean x?` for the known name most like `word`, or an empty text."""
-    names = sorted(set(known))
-    folded = {name.lower(): name for name in names}
-    found = difflib.get_close_matches(word.lower(), folded, n=1, cutoff=0.5)
-    return f"; did you mean {folded[found[0]]}?" if found else ""
+    likely = {name: ratio for name in sorted(set(known)) if (ratio := likeness(word, name)) >= 0.5}
+    return f"; did you mean {max(likely, key=lambda name: likely[name])}?" if likely else ""
+
+
+def likeness(word: str, name: str) -> float:
+    """How much of two names is the same, from 0 to 1, whether letters are small or not."""
+    word, name = word.lower(), name.lower()
+    ratio = difflib.SequenceMatcher(None, name, word).ratio()
+    if sorted(word.replace("_", "")) == sorted(name.replace("_", "")):
+        # Letters that changed places, or underscores that came or went: slips, and hardly another name.
+        return 0.9 + 0.1 * ratio
+    return ratio

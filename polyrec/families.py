@@ -39,6 +39,10 @@ class ReaderConfig(Component):
     def length(self, path: str) -> int:
         """Size of the file in the units of its spans: rows, or bytes for text."""
 
+    def rows_per_unit(self, path: str) -> float | None:
+        """About how many rows a unit of the file's length holds, for the time left; None when that is not known."""
+        return None
+
     def pieces(self, path: str) -> tuple[Span, ...]:
         """The whole file as spans, in order, each cheap to begin at; shuffling files reorders these."""
         from polyrec.data.readers import Span
@@ -253,7 +257,7 @@ class MetricConfig(Component):
 class OptimizerConfig(Component):
     folder: ClassVar[str] = "optim.optimizers"
 
-    lr: float
+    lr: float = Field(ge=0, allow_inf_nan=False)
     """Learning rate that the schedule starts from."""
 
     @abstractmethod

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from polyrec.catalog import Frozen
 from polyrec.families import InitConfig
@@ -14,11 +14,15 @@ Activation = Literal[
 ]
 
 
+Width = Annotated[int, Field(gt=0)]
+Dropped = Annotated[float, Field(ge=0, lt=1)]
+
+
 class Norm(Frozen):
     kind: Literal["batch", "layer"]
-    momentum: float = 0.1
+    momentum: float = Field(default=0.1, ge=0, le=1)
     """Share of a batch's statistics in the running ones."""
-    eps: float = 1e-5
+    eps: float = Field(default=1e-5, ge=0, allow_inf_nan=False)
     is_biased: bool = False
     """Whether running variances take the batch's biased variance."""
 
@@ -26,14 +30,21 @@ class Norm(Frozen):
 class MLP(Frozen):
     """Linear, norm, activation and dropout, once for each width."""
 
-    hidden: tuple[int, ...] = Field(min_length=1)
+    hidden: tuple[Width, ...] = Field(min_length=1)
     """Widths, input side first."""
     activation: Activation
-    dropout: tuple[float, ...] = ()
+    dropout: tuple[Dropped, ...] = ()
     """Share of values dropped after each layer; empty for none, a single one for all layers."""
     norm: Norm | None = None
     bias: bool = True
     kernel: InitConfig
+
+    @model_validator(mode="after")
+    def _one_share_per_layer(self) -> Self:
+        layers, given = len(self.hidden), len(self.dropout)
+        if given not in (0, 1, layers):
+            raise ValueError(f"dropout has {given} values for {layers} layers; give none, one or {layers}")
+        return self
 
 
 class Head(Frozen):

@@ -126,9 +126,3 @@ def test_columns_that_the_data_does_not_have() -> None:
     ]
     (found, *_) = check_columns(config, [f"c{index:02}" for index in range(22)])
     assert found[1].endswith("c18, c19 and 2 more")
-
-
-def test_a_rate_below_nothing_is_a_problem() -> None:
-    data = plain()
-    data["optim"]["dense"] = {"optimizer": {"kind": "sgd", "lr": -1.0}, "schedule": {"kind": "constant"}}
-    assert check(RunConfig.model_validate(data)) == [("optim.dense.optimizer.lr", "needs at least 0, not -1.0")]

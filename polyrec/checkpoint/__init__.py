@@ -33,7 +33,7 @@ SAMPLE_ROWS = 16
 
 
 def found_in(parent: Path) -> list[Path]:
-    """Finished checkpoints of a folder, oldest step first."""
+    """Finished checkpoints of a folder, oldest step first; those whose manifest is damaged come before all others."""
     if not parent.is_dir():
         return []
     steps: list[tuple[int, Path]] = []
@@ -45,13 +45,19 @@ def found_in(parent: Path) -> list[Path]:
 
 
 def _step(path: Path) -> int:
-    step = whole.manifest(path).get("step")
+    """Steps done, -1 when the checkpoint cannot tell; `newest` says what is wrong with it when it gets there."""
+    try:
+        step = whole.manifest(path).get("step")
+    except CheckpointError:
+        return -1
     return step if isinstance(step, int) else -1
 
 
 def newest(parent: Path) -> Path | None:
     """The whole checkpoint with the highest step; each damaged one that is passed over is named in the log."""
-    for path in reversed(found_in(parent)):
+    found = found_in(parent)
+    unreadable = [path for path in found if _step(path) < 0]
+    for path in (*unreadable, *reversed(found[len(unreadable) :])):
         fault = whole.find_fault(path)
         if fault is None:
             return path
@@ -210,6 +216,11 @@ def read_best(parent: Path) -> dict[str, Any] | None:
 def write_best(path: Path, metric: str, value: float) -> None:
     facts = {"metric": metric, "value": value, "checkpoint": path.name}
     (path.parent / BEST).write_text(json.dumps(facts) + "\n", encoding="utf-8")
+
+
+def forget_best(parent: Path) -> None:
+    """A new run does not measure itself by an earlier one in the same folder."""
+    (parent / BEST).unlink(missing_ok=True)
 
 
 def prune(parent: Path, keep: int | None, protected: Iterable[Path] = ()) -> None:

@@ -15,6 +15,7 @@ from polyrec.errors import CheckpointError
 
 MANIFEST = "manifest.json"
 UNFINISHED = ".unfinished-"
+REPLACED = f"{UNFINISHED}replaced-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def finish(folder: Path, facts: dict[str, object]) -> None:
     for path in sorted({path.parent for path in files} | {place}, reverse=True):
         _sync(path)
     if folder.exists():
-        replaced = folder.parent / f"{UNFINISHED}replaced-{folder.name}"
+        replaced = folder.parent / f"{REPLACED}{folder.name}"
         shutil.rmtree(replaced, ignore_errors=True)
         folder.rename(replaced)
         place.rename(folder)
@@ -86,11 +87,19 @@ def _sync(path: Path) -> None:
 def manifest(folder: Path) -> dict[str, object]:
     """What the folder says of itself; an error when it has no readable manifest."""
     try:
-        return json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        facts = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise CheckpointError(f"{folder}: has no {MANIFEST}, so it was never finished") from None
     except (ValueError, OSError) as error:
         raise CheckpointError(f"{folder / MANIFEST}: cannot be read: {error}") from None
+    if not isinstance(facts, dict) or not _lists_files(facts.get("files")):
+        raise CheckpointError(f"{folder / MANIFEST}: does not list files with size and hash")
+    return facts
+
+
+def _lists_files(value: object) -> bool:
+    entries = value.values() if isinstance(value, dict) else [None]
+    return all(isinstance(entry, dict) and entry.keys() >= {"bytes", "sha256"} for entry in entries)
 
 
 def find_fault(folder: Path) -> Fault | None:
@@ -98,7 +107,8 @@ def find_fault(folder: Path) -> Fault | None:
     try:
         files = manifest(folder)["files"]
     except CheckpointError as error:
-        return Fault(folder, str(error).removeprefix(f"{folder}: "))
+        place, _, reason = str(error).partition(": ")
+        return Fault(Path(place), reason)
     assert isinstance(files, dict)
     for name, entry in files.items():
         path = folder / name
@@ -110,6 +120,14 @@ def find_fault(folder: Path) -> Fault | None:
         if digest(folder / name) != entry["sha256"]:
             return Fault(folder / name, "its content is not what was saved")
     return None
+
+
+def put_back(parent: Path) -> None:
+    """Give its name back to each folder that was to be replaced when the save was interrupted between two renames."""
+    for path in leftovers(parent):
+        folder = parent / path.name.removeprefix(REPLACED)
+        if path.name.startswith(REPLACED) and not folder.exists():
+            path.rename(folder)
 
 
 def leftovers(parent: Path) -> Iterator[Path]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
+from torch.distributed.checkpoint.api import CheckpointException
 from torch.distributed.checkpoint.default_planner import DefaultLoadPlanner
 from torch.distributed.checkpoint.filesystem import FileSystemReader, FileSystemWriter
 from torch.distributed.checkpoint.metadata import Metadata, StorageMeta, TensorStorageMetadata
@@ -91,8 +92,23 @@ def _quiet() -> Iterator[None]:
 def save(tensors: Mapping[str, Any], folder: Path) -> None:
     """Each rank writes its shards; call it on all of them."""
     alone = not dist.is_initialized()
-    with _quiet():
-        save_shards(dict(tensors), storage_writer=FileSystemWriter(folder, sync_files=False), no_dist=alone)
+    try:
+        with _quiet():
+            save_shards(dict(tensors), storage_writer=FileSystemWriter(folder, sync_files=False), no_dist=alone)
+    except (OSError, RuntimeError, CheckpointException) as error:
+        raise CheckpointError(f"{folder}: cannot be written: {_cause(error)}") from error
+
+
+def _cause(error: BaseException) -> str:
+    """What the system said: torch has it under errors of its own, for instance of a file that was cut off."""
+    if isinstance(error, CheckpointException):
+        error = next((failure for failure, _ in error.failures.values()), error)
+    first: BaseException | None = error
+    while first is not None:
+        if isinstance(first, OSError) and first.strerror:
+            return first.strerror
+        first = first.__cause__ or first.__context__
+    return str(error).partition("\n")[0]
 
 
 def load(tensors: Mapping[str, Any], folder: Path) -> None:

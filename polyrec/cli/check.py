@@ -14,7 +14,7 @@ from polyrec.config import RunConfig
 from polyrec.errors import ConfigError, DataError, Origin, Problem
 
 if TYPE_CHECKING:
-    from polyrec.dialects import Loaded
+    from polyrec.dialects import Examined, Loaded
 
 READ_WHOLE_BYTES = 16 << 20
 """A first data file up to this size is read to its end; of a larger one, only the first rows."""
@@ -29,9 +29,13 @@ def flags() -> Flags:
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     try:
-        loaded = configs.load(arguments)
+        examined = configs.examine(arguments)
     except ConfigError as error:
         return _answer(arguments, None, list(error.problems), 2)
+    try:
+        loaded = examined.loaded()
+    except ConfigError as error:
+        return _answer(arguments, examined, list(error.problems), 2)
     problems: list[Problem] = []
     code = 0
     for step in [] if arguments.no_data else configs.steps_of(loaded, "train"):
@@ -80,11 +84,13 @@ def _read(run: RunConfig, path: str) -> None:
             return
 
 
-def _answer(arguments: argparse.Namespace, loaded: Loaded | None, problems: list[Problem], code: int) -> dict[str, Any]:
-    report = loaded.report if loaded else None
+def _answer(
+    arguments: argparse.Namespace, found: Examined | None, problems: list[Problem], code: int
+) -> dict[str, Any]:
+    report = found.report if found else None
     ignored = list(report.ignored) if report else []
     notes = list(report.notes) if report else []
-    read = sorted(loaded.origins.items(), key=lambda item: (item[1], item[0])) if loaded else []
+    read = sorted(found.origins.items(), key=lambda item: (item[1], item[0])) if found else []
     if not arguments.json:
         lines = _read_lines(read)
         lines += [f"{word:<8} {item}" for word, items in (("ignored", ignored), ("note", notes)) for item in items]
@@ -92,7 +98,7 @@ def _answer(arguments: argparse.Namespace, loaded: Loaded | None, problems: list
         lines.append(f"{len(read)} read, {len(ignored)} ignored, {len(notes)} notes, {len(problems)} wrong")
         sys.stderr.write("\n".join(lines) + "\n")
     result: dict[str, Any] = {"config": arguments.config, "ok": not problems, "exit_code": code}
-    result["dialect"] = loaded.dialect if loaded else arguments.dialect
+    result["dialect"] = found.dialect if found else arguments.dialect
     if arguments.json:
         result["read"] = [{"path": path, "origin": str(origin)} for path, origin in read]
         result |= {"ignored": _plain(ignored), "notes": _plain(notes), "problems": _plain(problems)}

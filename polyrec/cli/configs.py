@@ -12,7 +12,7 @@ from polyrec.errors import ConfigError, Problem, nearest
 
 if TYPE_CHECKING:
     from polyrec.config import RunConfig, Step
-    from polyrec.dialects import Loaded
+    from polyrec.dialects import Examined, Loaded
 
 
 def config_flags(prog: str, description: str) -> Flags:
@@ -29,7 +29,7 @@ def add_config_options(flags: Flags) -> None:
     )
     flags.add_argument("--set", action="append", default=[], metavar="a.b=VALUE", help="change the typed config")
     flags.add_argument("--edit", "--edit_config_json", action="append", default=[], metavar="JSON", dest="edit",
-                       help="change the config file's own fields: {path: value, ...}")  # fmt: skip
+                       help="change the config file's own fields: {path: value, ...}, or path=value")  # fmt: skip
     add_common_options(flags)
 
 
@@ -50,14 +50,19 @@ def add_data_options(flags: Flags, *names: str) -> None:
 
 def load(arguments: argparse.Namespace) -> Loaded:
     """The config that the flags ask for, with what was found while reading it."""
+    return examine(arguments).loaded()
+
+
+def examine(arguments: argparse.Namespace) -> Examined:
+    """The same, which may have problems."""
     from polyrec import dialects
     from polyrec.dialects import edits
 
     add_plugins(arguments)
-    changes = [edit for text in arguments.edit for edit in edits.parse_json(text)]
+    changes = [edit for text in arguments.edit for edit in edits.parse(text)]
     settings = dict(edits.set_values(text) for text in arguments.set)
     path = config_path(arguments.config)
-    return dialects.load(path, dialect=arguments.dialect, edits=changes, settings=settings)
+    return dialects.examine(path, dialect=arguments.dialect, edits=changes, settings=settings)
 
 
 def config_path(name: str) -> str:

@@ -16,7 +16,7 @@ PINNED = {"torch": "2.13.0", "torchrec": "1.8.0", "fbgemm-gpu": "1.8.0", "torchm
 """One set: FBGEMM's binaries fit one torch, and TorchRec one FBGEMM."""
 
 REQUIRED = ("numpy", "pyarrow", "pydantic", "PyYAML", "rich", "safetensors", "tensorboard")
-OPTIONAL = ("scikit-learn", "hypothesis", "pytest", "ruff", "pyright", "polyrec-aliases")
+OPTIONAL = ("tokenizers", "sentencepiece", "scikit-learn", "hypothesis", "pytest", "ruff", "pyright", "polyrec-aliases")
 
 
 def flags() -> Flags:

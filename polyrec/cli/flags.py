@@ -20,8 +20,6 @@ class Flags(argparse.ArgumentParser):
             allow_abbrev=False,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        self.also_known: list[str] = []
-        """Other words that an unknown flag may have meant."""
 
     @property
     def names(self) -> list[str]:
@@ -37,9 +35,7 @@ class Flags(argparse.ArgumentParser):
         names = set(self.names)
         unknown = [word for word in words if _is_flag(word) and word.partition("=")[0] not in names]
         if unknown:
-            raise ConfigError(
-                Problem(None, self.prog, unknown_flag(word, names | set(self.also_known))) for word in unknown
-            )
+            raise ConfigError(Problem(None, self.prog, unknown_flag(word, names)) for word in unknown)
         values, extra = self.parse_known_args(list(words))
         if extra:
             raise ConfigError(Problem(None, self.prog, f"{word}: not expected here") for word in extra)

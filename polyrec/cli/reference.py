@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import types
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import annotated_types as limits
 from pydantic.fields import FieldInfo
 
 from polyrec import catalog
 from polyrec.catalog import Component, Frozen
+from polyrec.docstrings import field_docs
 
 TITLE = "The typed config, field by field"
 INTRODUCTION = """\
@@ -20,7 +21,14 @@ holds the message or the component of that name. A component is a message with a
 its family: `{kind: constant, value: 0.0}`. What the texts call None is written `null`. How to write, print and change
 a config is in [configuration.md](configuration.md).
 """
-WORDS: Mapping[Any, str] = {str: "text", int: "integer", float: "number", bool: "true or false", type(None): "null"}
+WORDS: Mapping[Any, str] = {
+    str: "text",
+    int: "integer",
+    float: "number",
+    bool: "true or false",
+    type(None): "null",
+    Any: "anything",
+}
 SIGNS = {limits.Gt: (">", "gt"), limits.Ge: (">=", "ge"), limits.Lt: ("<", "lt"), limits.Le: ("<=", "le")}
 
 
@@ -50,8 +58,9 @@ def _about(cls: type[Frozen]) -> Iterator[str]:
 
 def _table(cls: type[Frozen]) -> str:
     lines = ["| field | holds | default | |", "|---|---|---|---|"]
+    docs = field_docs(cls)
     for name, field in cls.model_fields.items():
-        cells = (f"`{name}`", _holds(field), _default(field), " ".join((field.description or "").split()))
+        cells = (f"`{name}`", _holds(field), _default(field), " ".join(docs.get(name, "").split()))
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
 
@@ -82,6 +91,10 @@ def _type(wanted: Any) -> str:
         return ", ".join(f"`{value}`" for value in inner)
     if origin in (Union, types.UnionType):
         return " or ".join(map(_type, inner))
+    if origin is Annotated:
+        return _type(inner[0])
+    if origin in (dict, Mapping):
+        return f"map of {_type(inner[0])} to {_type(inner[1])}"
     if origin is tuple:
         return f"list of {_type(inner[0])}" if inner[-1] is Ellipsis else f"[{', '.join(map(_type, inner))}]"
     if isinstance(wanted, type) and issubclass(wanted, Frozen):

@@ -148,6 +148,11 @@ class RowLoader:
         if count and not self.drop_remainder:
             yield parts, position
 
+    def about_rows(self) -> int | None:
+        """Rows of an epoch over all ranks; an estimate where the first file's reader knows no better."""
+        rate = self.reader.rows_per_unit(self.files[0])
+        return None if rate is None else round(rate * sum(work.units for work in self._files))
+
     def fits(self, position: Position) -> bool:
         """Whether the position was taken in files of the same names and sizes."""
         return position.data == self.data

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, Protocol, Self
 
@@ -73,15 +75,17 @@ class PartWriter:
         assert self._sink is not None
         if batch.schema != self._schema:
             raise DataError(f"{self.path}: columns changed from {self._schema} to {batch.schema}")
-        self._sink.write_batch(batch)
+        with self._named():
+            self._sink.write_batch(batch)
         self.rows += batch.num_rows
 
     def close(self) -> None:
         """Finish the file and give it its name; without a schema or any batch there is none."""
         if self._sink is None or self._file is None:
             return
-        self._sink.close()
-        self._file.close()
+        with self._named():
+            self._sink.close()
+            self._file.close()
         self._sink = None
         with open(self._hidden, "rb") as file:
             os.fsync(file.fileno())
@@ -92,27 +96,42 @@ class PartWriter:
 
     def abort(self) -> None:
         """Leave nothing behind."""
-        if self._sink is not None and self._file is not None:
-            self._sink.close()
-            self._file.close()
-            self._sink = None
-            self._hidden.unlink(missing_ok=True)
+        for opened in (self._sink, self._file):
+            # Closing writes what is left, which fails again on a disk that is full.
+            with suppress(OSError):
+                if opened is not None:
+                    opened.close()
+        self._sink = self._file = None
+        self._hidden.unlink(missing_ok=True)
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            reason = os.strerror(error.errno) if error.errno else str(error)
+            raise DataError(f"{self.path}: cannot be written: {reason}") from error
 
     def _open(self, schema: pa.Schema) -> None:
-        self._file = pa.OSFile(str(self._hidden), "wb")
-        if self.path.suffix == ".csv":
-            self._schema = _texts(self.path, pa.RecordBatch.from_pylist([], schema)).schema
-            self._sink = pa_csv.CSVWriter(self._file, self._schema, write_options=_QUOTED)
-        else:
-            self._schema = schema
-            self._sink = pq.ParquetWriter(self._file, schema)
+        is_csv = self.path.suffix == ".csv"
+        self._schema = _texts(self.path, pa.RecordBatch.from_pylist([], schema)).schema if is_csv else schema
+        with self._named():
+            self._file = pa.OSFile(str(self._hidden), "wb")
+            if is_csv:
+                self._sink = pa_csv.CSVWriter(self._file, self._schema, write_options=_QUOTED)
+            else:
+                self._sink = pq.ParquetWriter(self._file, self._schema)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         if kind is None:
-            self.close()
+            try:
+                self.close()
+            except BaseException:
+                self.abort()
+                raise
         else:
             self.abort()
 

@@ -22,19 +22,33 @@ from polyrec.errors import ConfigError, Origin, Problem, nearest
 if TYPE_CHECKING:
     from polyrec.dialects.edits import Edit
 
-__all__ = ["Loaded", "dump", "load", "read_text", "schema", "show"]
+__all__ = ["Examined", "Loaded", "dump", "examine", "load", "read_text", "schema", "show"]
 
 
 @dataclass(frozen=True)
-class Loaded:
-    """A typed config and what was found while reading it."""
+class Examined:
+    """What was found while reading a config, right or wrong."""
 
     path: str
     dialect: str
-    config: RunConfig | Workflow
     report: Report
     origins: dict[str, Origin]
     """For each path of the config that a text gave, where; what is missing here has a default."""
+    config: RunConfig | Workflow | None
+    """None when something is so wrong that there is no typed config."""
+
+    def loaded(self) -> Loaded:
+        """The config; raises everything that is wrong with it."""
+        self.report.finish()
+        assert self.config is not None
+        return Loaded(self.path, self.dialect, self.report, self.origins, self.config)
+
+
+@dataclass(frozen=True)
+class Loaded(Examined):
+    """A typed config without problems, and what was found while reading it."""
+
+    config: RunConfig | Workflow
 
 
 def load(
@@ -44,10 +58,20 @@ def load(
     settings: Mapping[str, Any] | None = None,
 ) -> Loaded:
     """The config of a file, with edits made to the file's fields and settings to the typed config."""
+    return examine(path, dialect, edits, settings).loaded()
+
+
+def examine(
+    path: str | Path,
+    dialect: str | None = None,
+    edits: Iterable[Edit] = (),
+    settings: Mapping[str, Any] | None = None,
+) -> Examined:
+    """The same, without an end when something is wrong, unless the text or its dialect cannot be made out at all."""
     if dialect is not None and dialect not in DIALECTS:
         raise ConfigError(f"--dialect {dialect} is not known{nearest(dialect, DIALECTS)}; known: {', '.join(DIALECTS)}")
     path = str(path)
-    return load_text(_text(path), path, dialect, edits, settings)
+    return _examine(_text(path), path, dialect, edits, settings)
 
 
 def load_text(
@@ -58,6 +82,12 @@ def load_text(
     settings: Mapping[str, Any] | None = None,
 ) -> Loaded:
     """The config of a text that is called `file` in errors."""
+    return _examine(text, file, dialect, edits, settings).loaded()
+
+
+def _examine(
+    text: str, file: str, dialect: str | None, edits: Iterable[Edit], settings: Mapping[str, Any] | None
+) -> Examined:
     root = read_text(text, file, dialect)
     report = root.report
     if report.is_broken:
@@ -70,12 +100,13 @@ def load_text(
     data, origins = structure.assemble(draft, root.origin)
     is_workflow = isinstance(data, Mapping) and ("polyrec_workflow" in data or "steps" in data)
     cls = Workflow if is_workflow else RunConfig
+    before = len(report.problems), len(report.notes)
     config = structure.validate(cls, data, origins, report)
     if config is not None:
         _check(config, origins, report)
-    report.finish()
-    assert config is not None
-    return Loaded(file, name, config, report, origins)
+    if name != "polyrec":
+        _in_words_of_the_file(root, origins, report, before)
+    return Examined(file, name, report, origins, config)
 
 
 _settings = settings
@@ -133,7 +164,7 @@ def _check(config: RunConfig | Workflow, origins: Mapping[str, Origin], report: 
     runs = {"": config} if isinstance(config, RunConfig) else {}
     if isinstance(config, Workflow):
         runs = {f"steps[{index}].run.": step.run for index, step in enumerate(config.steps)}
-    told = {problem.origin for problem in report.problems}
+    told = report.told
     for start, run in runs.items():
         for path, message in checks.check(run):
             origin = structure.origin_of(origins, start + path)
@@ -142,6 +173,19 @@ def _check(config: RunConfig | Workflow, origins: Mapping[str, Origin], report: 
                 report.problem(origin, start + path, message)
         for path, message in checks.notes(run):
             report.notes.append(Problem(structure.origin_of(origins, start + path), start + path, message))
+
+
+def _in_words_of_the_file(root: Node, origins: Mapping[str, Origin], report: Report, before: tuple[int, int]) -> None:
+    """Give what the typed config has to say the paths of the file's own fields, where one value decides."""
+    problems, notes = before
+    parts = {path[: max(path.rfind("."), path.rfind("["), 0)] for path in origins}
+    paths = {scalar.origin: scalar.path for scalar in reversed(list(root.scalars()))}
+    for found, start in ((report.problems, problems), (report.notes, notes)):
+        for index in range(start, len(found)):
+            origin, path = found[index].origin, found[index].path
+            # What is said of a whole part stands at its first value, and is not about that one.
+            if origin in paths and path in origins and path not in parts:
+                found[index] = Problem(origin, paths[origin], found[index].message)
 
 
 def show(loaded: Loaded, origins: bool = False) -> str:

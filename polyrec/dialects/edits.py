@@ -19,7 +19,7 @@ from polyrec.dialects.settings import set_values
 from polyrec.dialects.structure import bare
 from polyrec.errors import ConfigError, Origin, Problem, nearest
 
-__all__ = ["Edit", "apply", "parse_json", "parse_pairs", "set_values"]
+__all__ = ["Edit", "apply", "parse", "parse_json", "set_values"]
 
 _FLAG = Origin("--edit", 1, 1)
 
@@ -62,6 +62,16 @@ class _Place(NamedTuple):
 # -- what the command line says
 
 
+def parse(text: str) -> list[Edit]:
+    """The edits of a JSON object, or of one `path=value`, which may begin with dashes like a flag."""
+    path, value = split_pair(text)
+    if text.lstrip().startswith("{"):
+        return parse_json(text)
+    if value is None:
+        raise ConfigError([Problem(Origin("--edit_config_json", 1, 1), "", "needs an object in braces, or path=value")])
+    return _pairs(path.removeprefix("--"), value, Origin(path if path.startswith("--") else f"--edit {path}", 1, 1))
+
+
 def parse_json(text: str, flag: str = "--edit_config_json") -> list[Edit]:
     """The edits of a JSON object `{path: value, ...}`."""
     report = Report()
@@ -74,17 +84,6 @@ def parse_json(text: str, flag: str = "--edit_config_json") -> list[Edit]:
         edits += _pairs(path, value, root.lists.get(path) or nodes[-1].origin)
     return edits + [edit for path in root.lists if path not in (root.fields or {}) for edit in
                     _pairs(path, [], root.lists[path])]  # fmt: skip
-
-
-def parse_pairs(words: Iterable[str]) -> list[Edit]:
-    """The edits of words such as `--train_config.num_steps=100`."""
-    edits = []
-    for word in words:
-        path, value = split_pair(word.removeprefix("--"))
-        if value is None:
-            raise ConfigError(f"{word}: needs a value; write --path=value")
-        edits += _pairs(path, value, Origin(word.partition("=")[0] if "[" not in word else f"--{path}", 1, 1))
-    return edits
 
 
 def split_pair(text: str) -> tuple[str, str | None]:

@@ -96,6 +96,11 @@ def has_unknown(node: Node) -> bool:
     return any(name not in node.known for name in node.fields or ())
 
 
+def is_readable(*values: Value[Any], node: Node) -> bool:
+    """Whether none of these values is a stand-in for one that could not be read."""
+    return not {value.origin for value in values} & node.report.told
+
+
 def first_unknown(node: Node) -> Origin | None:
     """Where the first such field stands, for values that would have come from it."""
     return next((found[0].origin for name, found in (node.fields or {}).items() if name not in node.known), None)
@@ -106,6 +111,9 @@ def is_known(node: Node, field: str, name: Value[str], names: Iterable[str], wha
     known = names if isinstance(names, Set | Mapping) else set(names)
     if name.value in known:
         return True
+    if "" in known and node.report.problems:
+        # One of the names could not be read, which is a problem of its own; this one may refer to it.
+        return False
     known = sorted(known)
     hint = nearest(name.value, known) or f"; known: {', '.join(known) or 'none'}"
     node.report.problem(name.origin, node.at(field), f"no {what} is called {name.value}{hint}")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from polyrec.errors import ConfigError, Origin, Problem, nearest
+from polyrec.errors import ConfigError, Origin, Problem, likeness, nearest
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _NUMBER = re.compile(r"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE)
@@ -39,23 +38,37 @@ class Report:
     problems: list[Problem] = field(default_factory=list)
     ignored: list[Problem] = field(default_factory=list)
     notes: list[Problem] = field(default_factory=list)
+    withdrawn: set[Origin] = field(default_factory=set)
+    """Places of problems that were taken back; what follows from those is not worth telling either."""
     is_broken: bool = False
     """Whether the text's nesting was lost, so that what it seems to say is not worth reading."""
     is_json: bool = False
     """Whether names may be in camelCase and numbers in quotes, as protobuf's JSON form has them."""
 
+    _seen: set[tuple[Origin | None, str]] = field(default_factory=set)
+
     def problem(self, origin: Origin | None, path: str, message: str) -> None:
-        found = Problem(origin, path, message)
-        if found not in self.problems:
-            self.problems.append(found)
+        """One more problem; of a field that has one already, a second only follows from the first."""
+        key = (origin, path or message)
+        if key not in self._seen:
+            self._seen.add(key)
+            self.problems.append(Problem(origin, path, message))
+
+    @property
+    def told(self) -> set[Origin | None]:
+        """Places of which something is said already: what stands there in the config is a stand-in."""
+        return {problem.origin for problem in self.problems} | self.withdrawn
 
     def withdraw(self, path: str, start: str, origin: Origin | None = None) -> None:
         """Take back what was said of a path with these first words, here or anywhere: a better message follows."""
-        self.problems = [
+        gone = {
             problem
             for problem in self.problems
-            if problem.path != path or not problem.message.startswith(start) or origin not in (None, problem.origin)
-        ]
+            if problem.path == path and problem.message.startswith(start) and origin in (None, problem.origin)
+        }
+        self.problems = [problem for problem in self.problems if problem not in gone]
+        self._seen -= {(problem.origin, problem.path or problem.message) for problem in gone}
+        self.withdrawn |= {problem.origin for problem in gone if problem.origin is not None}
 
     def finish(self) -> None:
         """Raise everything that was found wrong, in the order of the text."""
@@ -248,7 +261,8 @@ class Node:
         missing = isinstance(default, Required)
         if not found:
             if missing:
-                self.report.problem(self.origin, self.at(name), "is required")
+                empty = self.peek(name)
+                self.report.problem(empty[-1].origin if empty else self.origin, self.at(name), "is required")
             return Value(stand_in if missing else default, self.origin)
         try:
             return Value(convert(found[-1]), found[-1].origin)
@@ -287,6 +301,14 @@ class Node:
                 node.wrong(reason)
                 node.mark_read()
 
+    def scalars(self) -> Iterator[Node]:
+        """The values at and below this node, as they stand in the text."""
+        if self.fields is None:
+            yield self
+        for nodes in (self.fields or {}).values():
+            for node in nodes:
+                yield from node.scalars()
+
     def mark_read(self) -> None:
         """Take the whole of this message as read."""
         self._asked.update(self.lists)
@@ -307,6 +329,9 @@ class Node:
                     self._unknown(name, node.origin, node.path)
 
     def _unknown(self, name: str, origin: Origin, path: str) -> None:
+        if not name:
+            self.wrong("needs one value, not a list")
+            return
         absent = {known for known in self._asked if not self.peek(known) and known not in self.lists}
         meant = likeliest(name, self._asked, absent)
         # One mistake, one message: that the field is missing, or what is wrong with its value, follows from its name.
@@ -319,8 +344,8 @@ class Node:
 def likeliest(word: str, known: Iterable[str], absent: Iterable[str]) -> str:
     """The known name that a misspelt one most likely stands for, or an empty text; one that is absent is likelier."""
     absent = set(absent)
-    folded = {name: difflib.SequenceMatcher(None, name.lower(), word.lower()).ratio() for name in sorted(set(known))}
-    likely = {name: ratio + 0.1 * (name in absent) for name, ratio in folded.items() if ratio >= 0.5}
+    ratios = {name: likeness(word, name) for name in sorted(set(known))}
+    likely = {name: ratio + 0.1 * (name in absent) for name, ratio in ratios.items() if ratio >= 0.5}
     return max(likely, key=lambda name: likely[name], default="")
 
 

@@ -33,10 +33,11 @@ class Draft(dict[str, Any]):
 
 
 def assemble(draft: Any, fallback: Origin) -> tuple[Any, Origins]:
-    """The plain values of a draft, and for each path where it was read; the empty path has `fallback` at the least."""
+    """The plain values of a draft, and for each path where it was read; the empty path has the draft's own place, or
+    `fallback`."""
     origins: Origins = {}
-    data, first = _assemble(draft, "", origins)
-    origins.setdefault("", first or fallback)
+    data, _ = _assemble(draft, "", origins)
+    origins[""] = getattr(draft, "origin", None) or fallback
     return data, origins
 
 
@@ -87,7 +88,7 @@ def validate(cls: type[M], data: Any, origins: Mapping[str, Origin], report: Rep
     try:
         return cls.model_validate(data)
     except ValidationError as error:
-        told = {problem.origin for problem in report.problems}
+        told = report.told
         found = [(detail, *_locate(cls, data, detail)) for detail in error.errors(include_url=False)]
         missing = {path for detail, path, *_ in found if detail["type"] == "missing"}
         unknown = {path: _meant(path, name, owner, missing) for detail, path, owner, name in found
@@ -96,9 +97,12 @@ def validate(cls: type[M], data: Any, origins: Mapping[str, Origin], report: Rep
             if path in missing and path in unknown.values():
                 continue  # Told with the unknown field that stands in its place.
             origin = origin_of(origins, path)
-            # A value that could not be read has a stand-in, about which there is nothing more to say.
-            if origin in told and path in origins:
-                continue
+            # A value that could not be read has a stand-in, about which there is nothing more to say; one that decides
+            # several fields is wrong once.
+            if path in origins:
+                if origin in told:
+                    continue
+                told.add(origin)
             report.problem(origin, path, _words(detail, owner, name, unknown.get(path, "")))
     except ConfigError as error:
         for problem in error.problems:
@@ -180,7 +184,7 @@ _WORDS = {
 _TYPES = {
     "int": "needs a whole number",
     "float": "needs a number",
-    "finite": "needs a number that is not infinite",
+    "finite": "needs a finite number",
     "string": "needs a text",
     "bool": "needs true or false",
     "tuple": "needs a list",

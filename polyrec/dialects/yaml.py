@@ -15,6 +15,12 @@ _MAX_NODES = 1_000_000
 """Aliases of aliases can stand for more values than memory holds."""
 _EXPONENT = re.compile(r"[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?[eE][-+]?[0-9]+|[-+]?\.[0-9_]+[eE][-+]?[0-9]+")
 """Numbers such as 1e-3, which YAML 1.1 takes for texts and every reader for numbers."""
+_OPEN = {
+    "while parsing a flow sequence": "needs a closing bracket",
+    "while parsing a flow mapping": "needs a closing brace",
+    "while scanning a quoted scalar": "needs a closing quote",
+}
+"""PyYAML's words for what it was reading when the text went wrong, and what is then missing most likely."""
 _TAG = "tag:yaml.org,2002:"
 
 
@@ -31,7 +37,9 @@ def parse(text: str, file: str, report: Report) -> Node:
     try:
         document = yaml.compose(text, Loader=Loader)
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
+        # What is not closed is told where it opens, not where the text stopped to make sense.
+        is_open = error.context in _OPEN
+        mark = (error.context_mark if is_open else None) or error.problem_mark or error.context_mark
         origin = Origin(file, mark.line + 1, mark.column + 1) if mark else root.origin
         report.problem(origin, "", _words(error))
         report.is_broken = True
@@ -56,6 +64,8 @@ def _words(error: yaml.MarkedYAMLError) -> str:
     if "'\\t'" in problem:
         return "YAML takes no tabs before a name; write blanks"
     context = f"{error.context}: " if error.context and error.context != problem else ""
+    if error.context in _OPEN and error.problem_mark:
+        return f"{_OPEN[error.context]}: {problem} on line {error.problem_mark.line + 1}"
     where = ""
     if error.context_mark and error.problem_mark and error.context_mark.line != error.problem_mark.line:
         where = f" (begun on line {error.context_mark.line + 1})"

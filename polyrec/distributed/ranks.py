@@ -8,7 +8,7 @@ import gc
 import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 import torch.distributed as dist
@@ -50,6 +50,13 @@ class Ranks:
         dist.all_reduce(total, group=self.group)
         return total.tolist()
 
+    def total(self, tensor: Tensor) -> Tensor:
+        """The tensor added up over all ranks; its gradient is the sum of what the ranks' losses make of it."""
+        if self.group is None:
+            return tensor
+        found: Tensor = _Total.apply(tensor, self.group)  # type: ignore[assignment]
+        return found
+
     def average(self, tensors: list[Tensor]) -> None:
         """Replace each tensor by its mean over the ranks, with one message for all of them."""
         if self.group is None or not tensors:
@@ -71,6 +78,25 @@ class Ranks:
     def agree(self, value: T) -> T:
         """The first rank's value, on every rank."""
         return self.gather(value)[0]
+
+
+class _Total(torch.autograd.Function):
+    """A sum over ranks that all of them go on from, so its gradient is a sum over ranks too."""
+
+    @staticmethod
+    def forward(ctx: Any, tensor: Tensor, group: dist.ProcessGroup) -> Tensor:
+        ctx.group = group
+        return _summed(tensor, group)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        return _summed(gradients[0], ctx.group), None
+
+
+def _summed(tensor: Tensor, group: dist.ProcessGroup) -> Tensor:
+    total = tensor.contiguous().clone()
+    dist.all_reduce(total, group=group)
+    return total
 
 
 @contextmanager

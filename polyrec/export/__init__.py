@@ -20,6 +20,7 @@ from typing import Any
 
 import pyarrow as pa
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
@@ -77,8 +78,10 @@ def export(
         if target.exists():
             target.rmdir()
         whole.finish(target, {"polyrec_export": 1, "checkpoint": source.name, **facts})
-    except BaseException:
+    except BaseException as error:
         shutil.rmtree(place, ignore_errors=True)
+        if isinstance(error, OSError) and error.filename is None:
+            raise ExportError(f"{target}: cannot be made: {error.strerror or error}") from error
         raise
     return {"export_dir": str(target), "checkpoint": str(source), **facts}
 
@@ -123,11 +126,17 @@ def _write(config: RunConfig, recommender: Recommender, rows: pa.RecordBatch, pl
         groups = recommender.embedding(batch).groups
         outputs = served(groups)
         program = trace(served, groups)
-    torch.export.save(program, place / GRAPH)
+    # Torch aborts the process when a disk is full, so it writes to memory; the graph is small beside the tables.
+    graph = io.BytesIO()
+    torch.export.save(program, graph)
+    (place / GRAPH).write_bytes(graph.getbuffer())
     tables = {name: weight.contiguous() for name, weight in recommender.embedding.weights().items()}
     portable = _with_own_assets(config, place)
     (place / CONFIG).write_text(portable.model_dump_json(indent=1) + "\n", encoding="utf-8")
-    save_file(tables, place / TABLES)
+    try:
+        save_file(tables, place / TABLES)
+    except SafetensorError as error:
+        raise ExportError(f"{place / TABLES}: cannot be written: {error}") from None
     # The library makes its files readable by their owner alone; an export is as open as the rest of its folder.
     (place / TABLES).chmod((place / CONFIG).stat().st_mode)
     golden = write_golden(rows, outputs)

@@ -6,7 +6,7 @@ differently); farm64 is FarmHash's Fingerprint64. Both read a text as little-end
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -258,3 +258,18 @@ def _farm_long(texts: Packed) -> np.ndarray:
     state[5] += state[3]
     x, y, z, v0, v1, w0, w1 = _mix_64(texts.words, starts + lengths - 64, state, factor, 9)
     return _mix(_mix(v0, w0, factor) + _shift_mix(y) * FARM_0 + z, _mix(v1, w1, factor) + x, factor)
+
+
+# -- crosses
+
+
+def cross64(key: int, parts: Sequence[np.ndarray]) -> np.ndarray:
+    """uint64 [V]: hashes of values that stand side by side as TensorFlow's `sparse_cross_hashed` makes one of them;
+    the order of the parts counts."""
+    crossed = np.full(len(parts[0]), key, np.uint64)
+    for part in parts:
+        crossed ^= MURMUR
+        crossed ^= _shift_mix(part * MURMUR) * MURMUR
+        crossed *= MURMUR
+        crossed = _shift_mix(_shift_mix(crossed) * MURMUR)
+    return crossed

@@ -76,10 +76,17 @@ def _positions(
             raise RowError(f"column {name}", row, f"{what} position by position, so make them equally long")
     owners = np.repeat(np.arange(rows.num_rows), first.lengths)
     spread = {
-        name: sequences[name].array if name in sequences else column(rows, name).take(pa.array(owners))
+        name: sequences[name].array if name in sequences else _beside(column(rows, name), owners)
         for name in derived.operator.inputs
     }
     return pa.record_batch(spread), first.lengths, owners
+
+
+def _beside(array: pa.Array, owners: np.ndarray) -> pa.Array:
+    """The value of its row for each position; texts, lists and maps stay once, for they may be long."""
+    if pa.types.is_primitive(array.type) or pa.types.is_dictionary(array.type) or len(owners) <= len(array):
+        return array.take(pa.array(owners))
+    return pa.DictionaryArray.from_arrays(pa.array(owners), array)
 
 
 def _sequence(rows: pa.RecordBatch, name: str, each: EachPosition) -> Values:

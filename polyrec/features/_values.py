@@ -238,9 +238,19 @@ def decode(array: pa.Array) -> pa.Array:
 
 
 def as_text(array: pa.Array) -> pa.Array:
-    """As string or large_string: whole numbers in base 10, bool as true and false, floats as the shortest decimal
-    text that reads back as the same number, without a point when it is whole (3.0 is 3)."""
-    return array if is_text(array) else array.cast(pa.string())
+    """As string or large_string: whole numbers in base 10 (3.0 is 3), bool as true and false, other floats as the
+    shortest decimal text that reads back as the same number."""
+    if is_text(array):
+        return array
+    texts = array.cast(pa.string())
+    if not types.is_floating(array.type):
+        return texts
+    # Arrow rounds and writes 12345678901.0 as 1.2345678901e+10; a null makes floats of a column of such ids.
+    found = array.to_numpy(zero_copy_only=False)
+    long = (np.abs(found) >= 2**24) & (np.abs(found) < 2**63) & (np.trunc(found) == found) | (found == 0)
+    if not long.any():
+        return texts
+    return compute.if_else(pa.array(long), pa.array(np.where(long, found, 0).astype(np.int64)).cast(pa.string()), texts)
 
 
 # -- values that are missing

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from polyrec.families import NormalizerConfig
-from polyrec.features._values import Values, pad
+from polyrec.features._values import ElementError, Values, pad
 
 
 def vectors(found: Values, size: int, default: float | None, normalizer: NormalizerConfig | None) -> np.ndarray:
@@ -17,16 +17,28 @@ def vectors(found: Values, size: int, default: float | None, normalizer: Normali
         numbers = _fill_rows(found, numbers, size)
     gaps = np.isnan(numbers)
     if not gaps.any():
-        scaled = numbers if normalizer is None else normalizer.apply(numbers)
+        scaled = _scaled(found, numbers, normalizer, gaps, size)
     elif default is None:
         row = found.origin(int(np.argmax(gaps)) // size)
         raise found.error_in(row, "a number is missing; set a default to accept that")
     else:
         scaled = np.full(len(numbers), default, np.float32)
-        present = numbers[~gaps]
-        scaled[~gaps] = present if normalizer is None else normalizer.apply(present)
+        scaled[~gaps] = _scaled(found, numbers[~gaps], normalizer, gaps, size)
     # A column without gaps is the data itself, which nobody may write to.
     return np.require(scaled, requirements="W").reshape(-1, size)
+
+
+def _scaled(
+    found: Values, numbers: np.ndarray, normalizer: NormalizerConfig | None, gaps: np.ndarray, size: int
+) -> np.ndarray:
+    """The numbers that are no gaps, `size` of numbers and gaps in each row."""
+    if normalizer is None:
+        return numbers
+    try:
+        return normalizer.apply(numbers)
+    except ElementError as error:
+        row = int(np.flatnonzero(~gaps)[error.position]) // size
+        raise found.error_in(found.origin(row), error.what) from None
 
 
 def _fill_rows(found: Values, numbers: np.ndarray, size: int) -> np.ndarray:

@@ -8,7 +8,19 @@ from polyrec.nn.fm import FM
 from polyrec.nn.heads import Heads
 from polyrec.nn.linear import linear
 from polyrec.nn.mlp import MLP
-from polyrec.nn.norms import BatchNorm, norm
+from polyrec.nn.norms import BatchNorm, norm, share_statistics
 from polyrec.nn.tower import GroupTower
 
-__all__ = ["FM", "MLP", "BatchNorm", "Dice", "GroupTower", "Heads", "TargetAttention", "activation", "linear", "norm"]
+__all__ = [
+    "FM",
+    "MLP",
+    "BatchNorm",
+    "Dice",
+    "GroupTower",
+    "Heads",
+    "TargetAttention",
+    "activation",
+    "linear",
+    "norm",
+    "share_statistics",
+]

@@ -56,6 +56,4 @@ class MLP(nn.Module):
 
 def _per_layer(config: parts.MLP) -> tuple[float, ...]:
     layers, given = len(config.hidden), config.dropout
-    if len(given) not in (0, 1, layers):
-        raise ValueError(f"dropout has {len(given)} values for {layers} layers; give none, one or {layers}")
     return given if len(given) == layers else (given or (0.0,)) * layers

@@ -24,21 +24,27 @@ from polyrec.train.board import Board
 from polyrec.train.device import choose_device
 from polyrec.train.progress import ProgressReport
 from polyrec.train.source import Source
+from polyrec.train.stop import StopRequest
 
 log = logging.getLogger(__name__)
 
 
-def measure(config: RunConfig, recommender: Recommender, ranks: Ranks) -> dict[str, float]:
-    """Every metric and loss over the evaluation data, the same on every rank."""
+def measure(
+    config: RunConfig, recommender: Recommender, ranks: Ranks, stop: StopRequest | None = None
+) -> dict[str, float] | None:
+    """Every metric and loss over the evaluation data, the same on every rank; None when a signal has cut it short."""
     source = Source(config, config.data.evaluate, ranks, is_training=False)
     judge = Judge(config.tasks)
     meters = judge.meters()
     was_training = recommender.training
     recommender.eval()
     device = next(recommender.network.parameters()).device
+    total = source.loader.about_rows() if config.evaluate.steps is None else None
     try:
-        with torch.no_grad(), ProgressReport("evaluate", total=None, is_shown=ranks.is_first) as report:
-            for number, turn in enumerate(source.turns(), 1):
+        with torch.no_grad(), ProgressReport("evaluate", total=total, is_shown=ranks.is_first) as report:
+            for number, turn in enumerate(source.turns(stop=stop), 1):
+                if turn.is_last:
+                    return None
                 batch = turn.batch.to(device)
                 logits, _ = recommender(batch)
                 if batch.size:
@@ -86,6 +92,7 @@ def _evaluate_one(config: RunConfig, path: Path, ranks: Ranks) -> dict[str, Any]
     state = checkpoints.read_state(path) if (path / checkpoints.STATE).exists() else {"label": None}
     began = time.monotonic()
     metrics = measure(config, recommender, ranks)
+    assert metrics is not None, "nothing asks it to stop"
     seconds = time.monotonic() - began
     if ranks.is_first:
         log.info("%s: %s", path, shown(metrics))

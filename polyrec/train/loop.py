@@ -20,6 +20,7 @@ from polyrec.data.readers import first_rows
 from polyrec.distributed import Ranks, joined
 from polyrec.embedding import Embedding
 from polyrec.errors import CheckpointError, ConfigError, DataError
+from polyrec.nn import share_statistics
 from polyrec.optim.build import dense_optimizer, rate, set_rate
 from polyrec.recommender import Recommender
 from polyrec.tasks import Judge
@@ -66,6 +67,8 @@ class TrainRun:
         self.source = Source(config, config.data.train, ranks, is_training=True)
         embedding = Embedding(config, device=device, process_group=ranks.group)
         self.recommender = Recommender(config, embedding, device)
+        if ranks.size > 1:
+            share_statistics(self.recommender, ranks.total)
         self.dense = list(self.recommender.dense().values())
         self.dense_optimizer = dense_optimizer(config.optim.dense, self.dense)
         self.judge = Judge(config.tasks)
@@ -73,6 +76,8 @@ class TrainRun:
         self.progress = self.state.progress
         self.saver = Saver(config, self.state, self._golden_rows())
         self.start = None
+        self.named: dict[str, Tensor] = {}
+        """This rank's share of the last step's losses."""
         self.losses: dict[str, float] = {}
         self.metrics: dict[str, float] = {}
         self.is_stopping = False
@@ -91,7 +96,7 @@ class TrainRun:
     def begin(self, *, resume: bool, ignore_optimizer: bool) -> None:
         config, model_dir = self.config, Path(self.config.model_dir)
         torch.manual_seed(config.train.seed + self.ranks.rank)
-        newest = self.ranks.agree(checkpoint.newest(model_dir) if self.ranks.is_first else None)
+        newest = self.ranks.agree(self._newest(model_dir) if self.ranks.is_first else None)
         if newest is not None and not resume and config.train.saving.on_existing == "refuse":
             raise CheckpointError(
                 f"{model_dir}: already holds {newest.name}; go on from it with --resume (--continue_train), or choose "
@@ -106,9 +111,15 @@ class TrainRun:
         elif resume:
             log.info("%s holds no checkpoint yet; starting from the beginning", model_dir)
         if self.ranks.is_first:
+            if self.saver.last_saved is None:
+                checkpoint.forget_best(model_dir)
             self.saver.write_config()
         if config.train.saving.at_start and self.progress.step == 0:
             self.saver.save()
+
+    def _newest(self, model_dir: Path) -> Path | None:
+        whole.put_back(model_dir)
+        return checkpoint.newest(model_dir)
 
     def _tidy(self, model_dir: Path) -> None:
         for torn in whole.leftovers(model_dir):
@@ -117,13 +128,12 @@ class TrainRun:
 
     def _take_up(self, path: Path, *, with_optimizer: bool) -> None:
         state = self.state.restore(path, with_optimizer=with_optimizer)
-        self.saver.last_saved = self.progress.step
+        self.saver.last_saved, self.saver.last_path = self.progress.step, path
         self.start = self.source.resume(state["positions"])
         if self.start is None and any(position is not None for position in state["positions"]):
             log.warning("the training data is not that of %s, so epoch %d starts over", path, self.progress.epoch)
         log.info("going on from %s: step %d, epoch %d", path, self.progress.step, self.progress.epoch)
         if self._is_over():
-            self.saver.last_path = path
             log.info("nothing is left to do; ask for more with train.epochs or train.steps")
 
     def _fine_tune(self, path: str, *, with_optimizer: bool) -> None:
@@ -145,21 +155,32 @@ class TrainRun:
     # -- the loop
 
     def go(self) -> None:
-        train = self.config.train
         began = time.monotonic()
         self.recommender.train()
-        total = None if train.steps is None else train.steps * self.config.data.batch_size * self.ranks.size
-        report = ProgressReport("train", total=total, is_shown=self.ranks.is_first, done=self.progress.samples)
+        total, done = self._about_samples(), self.progress.samples
+        report = ProgressReport("train", total=total, is_shown=self.ranks.is_first, done=done)
         with (
             report as self.report,
             Board(self.config, is_wanted=self.ranks.is_first) as self.board,
+            Board(self.config, "eval_val", is_wanted=self.ranks.is_first) as self.eval_board,
             profiling(self.config, self.ranks) as self.tick,
         ):
             while not self._is_over():
                 self._epoch_or_save()
-        self.seconds = time.monotonic() - began
-        if not self.saver.is_saved():
-            self._save()
+            self.seconds, self.speed = time.monotonic() - began, report.samples_per_second
+            if not self.saver.is_saved():
+                self._save()
+        self.losses = self._over_ranks(self.named) if self.named else {}
+        # A signal may come after the last step and to some ranks only; what follows must be the same on all of them.
+        self.is_stopping = self.is_stopping or self.ranks.sum([self.stop.is_made])[0] > 0
+
+    def _about_samples(self) -> int | None:
+        """Rows to train on in all, as far as that is known beforehand."""
+        train, rows = self.config.train, self.source.loader.about_rows()
+        found = [] if train.steps is None else [train.steps * self.config.data.batch_size * self.ranks.size]
+        if train.epochs is not None and rows is not None:
+            found.append(train.epochs * rows)
+        return min(found, default=None)
 
     def _is_over(self) -> bool:
         train, progress = self.config.train, self.progress
@@ -172,7 +193,8 @@ class TrainRun:
         try:
             self._epoch()
         except DataError:
-            if self.ranks.size == 1 and not self.saver.is_saved():
+            has_learned = self.progress.step > (self.saver.last_saved or 0)
+            if self.ranks.size == 1 and has_learned:
                 log.warning("saved %s before the fault in the data", self.saver.save())
             raise
 
@@ -201,14 +223,14 @@ class TrainRun:
         self.recommender.embedding.set_rate(table_rate)
         set_rate(self.dense_optimizer, dense_rate)
 
-        named = self._learn(turn)
+        self.named = self._learn(turn)
 
         progress.step += 1
         progress.samples += turn.rows_everywhere
         progress.position = turn.position.dump() if turn.position is not None else progress.position
         self.report.advance(turn.rows_everywhere)
         if self.on_step is not None or progress.step % self.config.train.log_every == 0:
-            self._log(named, {"lr/g0": table_rate, "lr/g1": dense_rate})
+            self._log({"lr/g0": table_rate, "lr/g1": dense_rate})
         self.tick()
 
     def _learn(self, turn: Turn) -> dict[str, Tensor]:
@@ -225,7 +247,7 @@ class TrainRun:
         if limit is not None:
             torch.nn.utils.clip_grad_norm_(self.dense, limit)
         self.dense_optimizer.step()
-        return {**named, "total": loss}
+        return {**named, "total": loss.detach()}
 
     def _penalty(self, vectors: list[Tensor]) -> Tensor | float:
         train = self.config.train
@@ -239,9 +261,11 @@ class TrainRun:
 
     # -- telling
 
-    def _log(self, named: dict[str, Tensor], rates: dict[str, float]) -> None:
-        summed = self.ranks.sum([float(value.detach()) for value in named.values()])
-        self.losses = dict(zip(named, summed, strict=True))
+    def _over_ranks(self, named: dict[str, Tensor]) -> dict[str, float]:
+        return dict(zip(named, self.ranks.sum([float(value) for value in named.values()]), strict=True))
+
+    def _log(self, rates: dict[str, float]) -> None:
+        self.losses = self._over_ranks(self.named)
         label = self.saver.label
         if self.on_step is not None:
             self.on_step(self.progress.step, self.losses)
@@ -258,14 +282,17 @@ class TrainRun:
         self.saver.prune()
 
     def _evaluate(self, path: Path) -> None:
-        self.metrics = measure(self.config, self.recommender, self.ranks)
+        metrics = measure(self.config, self.recommender, self.ranks, self.stop)
+        if metrics is None:
+            self.is_stopping = True
+            return
+        self.metrics = metrics
         if not self.ranks.is_first:
             return
         log.info("evaluation at step %d: %s", self.saver.label, shown(self.metrics))
         add_to_history(self.config, self.metrics, self.saver.label)
         self.saver.note_metrics(path, self.metrics)
-        with Board(self.config, "eval_val") as board:
-            board.metrics(self.metrics, self.saver.label)
+        self.eval_board.metrics(self.metrics, self.saver.label)
 
     def result(self) -> dict[str, Any]:
         return {
@@ -276,10 +303,10 @@ class TrainRun:
             "epochs": self.progress.epoch,
             "samples": self.progress.samples,
             "seconds": round(self.seconds, 3),
-            "samples_per_second": round(self.report.samples_per_second, 1),
+            "samples_per_second": round(self.speed, 1),
             "losses": plain(self.losses),
             "metrics": plain(self.metrics),
-            "stopped_by_signal": self.stop.signal or None,
+            "stopped_by_signal": self.stop.number if self.is_stopping else None,
             "exit_code": self.stop.exit_code if self.is_stopping else 0,
         }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,10 +50,21 @@ class TrainState:
 
     def save(self, path: Path, sample: bytes, label: int) -> None:
         """Write a checkpoint that appears under its name only when it is whole; call it on all ranks."""
-        place = whole.unfinished(path)
         if self.ranks.is_first:
             whole.begin(path)
         self.ranks.wait()
+        try:
+            self._write(path, sample, label)
+        except (CheckpointError, OSError) as error:
+            # A disk that is full should not stay so.
+            shutil.rmtree(whole.unfinished(path), ignore_errors=True)
+            if isinstance(error, OSError):
+                raise CheckpointError(f"{path}: cannot be written: {error.strerror or error}") from error
+            raise
+        self.ranks.wait()
+
+    def _write(self, path: Path, sample: bytes, label: int) -> None:
+        place = whole.unfinished(path)
         tensors.save(self.recommender.weights(), place / checkpoint.MODEL)
         tensors.save(self._optimizer_tensors(), place / checkpoint.OPTIMIZER)
         state = {"label": label, **self._run_state()}
@@ -62,7 +74,6 @@ class TrainState:
             text = self.config.model_dump_json(indent=1)
             (place / checkpoint.CONFIG).write_text(text + "\n", encoding="utf-8")
             whole.finish(path, {"polyrec_checkpoint": 1, "step": self.progress.step})
-        self.ranks.wait()
 
     def _run_state(self) -> dict[str, Any]:
         positions = self.ranks.gather(self.progress.position)

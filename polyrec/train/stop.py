@@ -23,9 +23,14 @@ class StopRequest:
         return self.signal != 0
 
     @property
+    def number(self) -> int:
+        """What ends the run; a rank that stops because another was asked to ends as if by SIGTERM."""
+        return int(self.signal or signal.SIGTERM)
+
+    @property
     def exit_code(self) -> int:
-        """As shells have it; a rank that stops because another was asked to ends as if by SIGTERM."""
-        return 128 + (self.signal or signal.SIGTERM)
+        """As shells have it."""
+        return 128 + self.number
 
     def _note(self, number: int, _: FrameType | None) -> None:
         if self.is_made:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 import shlex
 import subprocess
 import sys
@@ -56,13 +55,13 @@ LINES = [
     (
         "easy_rec.python.train_eval --pipeline_config_path a --train_input_path x y --eval_input_path z "
         "--train_config.num_steps 10 --model_dir out --continue_train",
-        'train a --model-dir=out \'--edit={"train_config.num_steps": "10"}\' --resume --train x y --evaluate z',
+        "train a --model-dir=out --edit=--train_config.num_steps=10 --resume --train x y --evaluate z",
     ),
     (
         "easy_rec.python.train_eval --pipeline_config_path a --edit_config_json '{\"k\": 1}' "
         "'--feature_config.features[feature_name=f].embedding_dim=8' --model_config.deepfm.dnn.hidden_units='[4,2]'",
-        'train a \'--edit={"k": 1}\' \'--edit={"feature_config.features[feature_name=f].embedding_dim": "8", '
-        '"model_config.deepfm.dnn.hidden_units": "[4,2]"}\'',
+        "train a '--edit={\"k\": 1}' '--edit=--feature_config.features[feature_name=f].embedding_dim=8' "
+        "'--edit=--model_config.deepfm.dnn.hidden_units=[4,2]'",
     ),
     (
         "easy_rec.python.train_eval --pipeline_config_path a --selected_cols b,c",
@@ -112,7 +111,9 @@ WRONG = [
     ("tzrec.predict --scripted_model_path x --predict_ouput_path o", "did you mean --predict_output_path?"),
     ("easy_rec.python.train_eval --pipeline_config_path a --hpo_param_path h", "--hpo_param_path: not available yet"),
     ("easy_rec.python.train_eval --pipeline_config_path a --check_mode", "polyrec check"),
-    ("easy_rec.python.train_eval --pipeline_config_path a --trian_config.x=1", "did you mean --train_config.?"),
+    ("easy_rec.python.train_eval --pipeline_config_path a --trian_config.x=1", "did you mean --train_config.x?"),
+    ("easy_rec.python.train_eval --train_config.num_steps --model_dir m", "--train_config.num_steps: needs a value"),
+    ("easy_rec.python.train_eval --pipeline_config_path a --train_config.num_steps", "write --train_config.num_steps="),
     ("easy_rec.python.eval --pipeline_config_path a --distribute_eval", "torchrun"),
     ("easy_rec.python.export --pipeline_config_path a", "--export_dir is required"),
     ("easy_rec.python.export --pipeline_config_path a --export_dir x --redis_url r", "--redis_url: not available yet"),
@@ -178,8 +179,8 @@ def test_each_module_runs_as_a_program(line: str) -> None:
 
 
 @pytest.mark.parametrize("quote", ["", '"'])
-def test_extend_args_are_json(quote: str) -> None:
+def test_quotes_around_the_value_of_an_extend_arg_are_dropped(quote: str) -> None:
     line = "easy_rec.python.train_eval --pipeline_config_path a "
     line += f"--train_config.x='{quote}say \"hi\"{quote}'"
     [edit] = [word for word in translate(line) if word.startswith("--edit=")]
-    assert json.loads(edit.removeprefix("--edit=")) == {"train_config.x": 'say "hi"'}
+    assert edit == """--edit=--train_config.x=say "hi\""""

@@ -47,6 +47,15 @@ def test_a_right_config(config: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert "ignored  config.yaml:43:11: runner[0].device: a GPU is used when the machine has one" in text
 
 
+def test_a_wrong_config_says_what_is_read_and_ignored_too(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    change(config, "epochs: 4", "epochs: 4\n  epoch: 4")
+    code, found, text = run(capsys, "config.yaml")
+    assert (code, found["ok"], found["dialect"], found["ignored"], found["problems"]) == (2, False, "paddlerec", 2, 1)
+    assert found["read"] > 0
+    assert "ignored  config.yaml:43:11: runner[0].device: a GPU is used when the machine has one" in text
+    assert "wrong    config.yaml:45:10: runner[0].epoch: unknown field" in text
+
+
 def test_everything_as_json(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, found, text = run(capsys, "config.yaml", "--json")
     assert (code, text) == (0, "")

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 import pytest
 from pydantic import Field
 
+from polyrec.assets import Asset
 from polyrec.catalog import Frozen
 from polyrec.cli import main, reference
 from polyrec.config import RunConfig, Workflow
@@ -24,7 +26,10 @@ class Outer(Frozen):
     """One | or more."""
     choice: Literal["a", "b"] | None = None
     rows: int = Field(ge=0, lt=2**63)
+    numbers: Mapping[str, float] | None = None
     schedule: ScheduleConfig
+    named: dict[str, float]
+    file: Asset | None = None
 
 
 def test_each_message_is_shown_once_with_types_limits_and_defaults() -> None:
@@ -35,6 +40,9 @@ def test_each_message_is_shown_once_with_types_limits_and_defaults() -> None:
     assert "| `several` | list of [Inner](#inner), not empty | required | One \\| or more. |" in page
     assert "| `choice` | `a`, `b` or null | `null` |  |" in page
     assert "| `rows` | integer, >= 0, < 2^63 | required |  |" in page
+    assert "| `numbers` | map of text to number or null | `null` |  |" in page
+    assert "| `named` | map of text to number | required |  |" in page
+    assert "| `file` | text or null | `null` |  |" in page
     assert "| `x` | [integer, number] | `[1, 2.0]` |  |" in page
 
 

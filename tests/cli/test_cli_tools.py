@@ -45,6 +45,7 @@ def test_doctor(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPa
     assert found["ok"] is True
     assert found["versions"]["torch"].startswith("2.13.0")
     assert found["cores"] >= 1
+    assert {"tokenizers", "sentencepiece"} <= set(found["optional"])
     assert found["devices"][0] == "cpu"
     monkeypatch.setitem(doctor.PINNED, "torchrec", "9.9")
     assert cli.main(["doctor"]) == 4

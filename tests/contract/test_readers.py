@@ -12,9 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 from pydantic import TypeAdapter
 
-from polyrec import catalog
+from polyrec import catalog, scripts
 from polyrec.data.readers import Span, _text, first_rows, parquet
 from polyrec.data.readers.csv import Csv, CsvColumn
+from polyrec.data.readers.script import Script
 from polyrec.data.readers.slots import SlotColumn, Slots
 from polyrec.errors import DataError
 from polyrec.families import ReaderConfig
@@ -45,7 +46,26 @@ def _slots(folder: Path) -> Written:
     return Slots(sparse=("9", "row"), dense=(SlotColumn(name="last", size=2),)), str(path), "row"
 
 
-WRITERS: dict[str, Callable[[Path], Written]] = {"csv": _csv, "parquet": _parquet, "slots": _slots}
+def _script(folder: Path) -> Written:
+    (folder / "own.py").write_text(READER, encoding="utf-8")
+    scripts.trust(folder / "own.py")
+    path = folder / "lines.txt"
+    path.write_text("".join(f"row {row}\n" for row in range(ROWS)))
+    dense = (SlotColumn(name="last", size=2),)
+    return Script(script=str(folder / "own.py"), sparse=("9", "row"), dense=dense), str(path), "row"
+
+
+READER = """
+from paddlerec.core.reader import ReaderBase
+
+class Reader(ReaderBase):
+    def generate_sample(self, line):
+        def samples():
+            yield [("row", [int(line.split()[1])]), ("9", [1]), ("last", [1.5, 2])]
+        return samples
+"""
+
+WRITERS: dict[str, Callable[[Path], Written]] = {"csv": _csv, "parquet": _parquet, "script": _script, "slots": _slots}
 """For each reader how to write a file of three columns or more in its format; a new reader gets a line."""
 
 

@@ -63,6 +63,17 @@ def flat(lists: list[list[int]]) -> list[int]:
     return [value for values in lists for value in values]
 
 
+def test_about_as_many_rows_as_there_are(tmp_path: Path) -> None:
+    def rows(form: str) -> int | None:
+        (tmp_path / form).mkdir()
+        reader, paths, _ = write(str(tmp_path / form), [500, 900], form)
+        return RowLoader(reader, paths, ["row"], batch_size=10, rank=1, world=3).about_rows()
+
+    assert rows("parquet") == 1400
+    assert rows("csv") == pytest.approx(1400, rel=0.2)
+    assert rows("csv.gz") is None
+
+
 @settings(max_examples=150, deadline=None)
 @given(FILES, st.integers(1, 5), st.integers(1, 9), SHUFFLE, st.booleans(), FORMATS)
 def test_all_ranks_together_give_every_row_once(

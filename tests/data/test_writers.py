@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import resource
+import signal
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -53,6 +56,26 @@ def test_an_error_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError), open_writer(str(tmp_path), "parquet", 0) as writer:  # noqa: PT012
         writer.write(ROWS)
         raise RuntimeError
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+@pytest.mark.parametrize("space", [0, 1000])
+def test_a_full_disk_is_named_and_leaves_nothing(tmp_path: Path, form: str, space: int) -> None:
+    """A limit on the size of files stands for it: the first byte or a later one cannot be written."""
+    rows = pa.record_batch({"id": np.random.default_rng(0).integers(0, 1 << 60, 20_000)})
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (space, limits[1]))
+        with (
+            pytest.raises(DataError, match=f"part-0.{form}: cannot be written: File too large"),
+            open_writer(str(tmp_path), form, 0) as writer,  # type: ignore[arg-type]
+        ):
+            writer.write(rows)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
     assert os.listdir(tmp_path) == []
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from polyrec.dialects import pbtxt, yaml
-from polyrec.dialects.edits import Edit, apply, parse_json, parse_pairs
+from polyrec.dialects.edits import Edit, apply, parse, parse_json
 from polyrec.dialects.node import Node, Report
 from polyrec.dialects.structure import bare
 from polyrec.errors import ConfigError, Origin
@@ -220,10 +220,13 @@ def test_bad_json_has_line_and_column() -> None:
 
 
 def test_pairs_of_the_command_line() -> None:
-    edits = parse_pairs(["--train_config.x=a=b", "--features[name=f].dim=3"])
+    words = ["--train_config.x=a=b", "--features[name=f].dim=3", "train_config.x=1", ' {"a.b": 1}']
+    edits = [edit for word in words for edit in parse(word)]
     assert [(edit.path, edit.value, str(edit.origin)) for edit in edits] == [
         ("train_config.x", "a=b", "--train_config.x:1:1"),
         ("features[name=f].dim", "3", "--features[name=f].dim:1:1"),
+        ("train_config.x", "1", "--edit train_config.x:1:1"),
+        ("a.b", 1, "--edit_config_json:1:10"),
     ]
-    with pytest.raises(ConfigError, match="needs a value"):
-        parse_pairs(["--train_config.x"])
+    with pytest.raises(ConfigError, match=r"^--edit_config_json:1:1: needs an object in braces, or path=value$"):
+        parse("features[name=f].dim")

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+import time
 import types
 from pathlib import Path
 from typing import Any
@@ -76,7 +78,7 @@ def test_every_mistake_is_told_at_its_place(run_text: str, old: str, new: str, p
 
 def test_a_syntax_error_is_all_that_is_told(run_text: str) -> None:
     (line,) = told(run_text.replace("data/b.csv]", "data/b.csv"))
-    assert line.startswith("run.yaml:5:")
+    assert line.startswith("run.yaml:4:10: needs a closing bracket: ")
 
 
 def test_all_mistakes_are_told_at_once_in_order(run_text: str) -> None:
@@ -166,7 +168,7 @@ def test_a_dialect_is_detected_read_and_checked() -> None:
     [
         ("num_steps", "num_step", "tiny.config:4:13: train_config.num_step: unknown field; did you mean num_steps?"),
         ("5", '"5"', 'tiny.config:4:14: train_config.num_steps: needs a whole number, not "5"'),
-        ("5", "0", "tiny.config:4:14: train.steps: needs more than 0"),
+        ("5", "0", "tiny.config:4:14: train_config.num_steps: needs more than 0"),
         ("model_dir", "model_dri", "tiny.config:1:12: model_dri: unknown field; did you mean model_dir?"),
         ("train_config", "trian_config", "tiny.config:3:1: trian_config: unknown field; did you mean train_config?"),
         ("5\n}", "5\n", "tiny.config:3:1: train_config: needs a closing brace, before the end of the file"),
@@ -209,3 +211,126 @@ def test_reading_a_config_imports_no_torch(tmp_path: Path, run_text: str) -> Non
     file.write_text(run_text)
     code = f"import sys; from polyrec import dialects; dialects.load({str(file)!r}); sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "problem"),
+    [
+        (
+            "easyrec/deepfm_avazu",
+            "train_config {",
+            "train_conf {",
+            "8:1: train_conf: unknown field; did you mean train_config?",
+        ),
+        (
+            "easyrec/deepfm_avazu",
+            "data_config {",
+            "data_conf {",
+            "36:1: data_conf: unknown field; did you mean data_config?",
+        ),
+        (
+            "easyrec/deepfm_avazu",
+            "model_class:",
+            "modelclass:",
+            "105:15: model_config.modelclass: unknown field; did you mean model_class?",
+        ),
+        (
+            "easyrec/deepfm_avazu",
+            'model_class: "DeepFM"',
+            "model_class: 5",
+            "105:16: model_config.model_class: needs a text in quotes, not 5",
+        ),
+        (
+            "easyrec/deepfm_avazu",
+            "num_epochs: 1",
+            "num_epochs: one",
+            "40:15: data_config.num_epochs: needs a whole number, not one",
+        ),
+        (
+            "easyrec/deepfm_avazu",
+            "batch_size: 256",
+            "batch_size: -5",
+            "39:15: data_config.batch_size: needs more than 0",
+        ),
+        (
+            "easyrec/deepfm_avazu",
+            "wide_output_dim: 4",
+            "wide_output_dim: -5",
+            "123:22: model_config.deepfm.wide_output_dim: needs more than 0",
+        ),
+        (
+            "torcheasyrec/multi_tower_din_taobao",
+            'feature_name: "pid"',
+            "feature_name: 5",
+            "165:19: feature_configs[15].id_feature.feature_name: needs a text in quotes, not 5",
+        ),
+        (
+            "torcheasyrec/multi_tower_din_taobao",
+            'input: "deep"',
+            "input: 5",
+            "227:14: model_config.multi_tower_din.towers.input: needs a text in quotes, not 5",
+        ),
+    ],
+)
+def test_one_mistake_is_one_problem_in_words_of_the_file(file: str, old: str, new: str, problem: str) -> None:
+    text = (EXAMPLES / f"{file}.config").read_text()
+    assert old in text
+    with pytest.raises(ConfigError) as caught:
+        dialects.load_text(text.replace(old, new, 1), "f.config")
+    assert str(caught.value) == f"f.config:{problem}"
+
+
+def test_what_is_missing_altogether_is_told_at_the_start() -> None:
+    text = (EXAMPLES / "easyrec/deepfm_avazu.config").read_text()
+    with pytest.raises(ConfigError, match=r"^f.config:1:1: model_dir: is required"):
+        dialects.load_text(re.sub(r"(?m)^model_dir.*\n", "", text), "f.config")
+
+
+def test_very_many_problems_are_collected_in_linear_time() -> None:
+    start = time.perf_counter()
+    with pytest.raises(ConfigError) as caught:
+        dialects.load_text("a: [" * 30_000, "f.config")
+    assert len(caught.value.problems) > 20_000
+    assert time.perf_counter() - start < 10
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        (
+            "[128, 64]",
+            "[128, -64]",
+            "228:33: model_config.multi_tower_din.towers.mlp.hidden_units[1]: needs more than 0",
+        ),
+        (
+            "[128, 64]",
+            "[128, 64] dropout_ratio: 1.5",
+            "228:52: model_config.multi_tower_din.towers.mlp.dropout_ratio: needs less than 1",
+        ),
+        ("0.02", "-1", "12:29: train_config.sparse_optimizer.adagrad_optimizer.lr: needs at least 0"),
+        ("0.02", "nan", "12:29: train_config.sparse_optimizer.adagrad_optimizer.lr: needs a finite number, not nan"),
+    ],
+)
+def test_numbers_that_no_training_can_use_are_problems(old: str, new: str, problem: str) -> None:
+    text = (EXAMPLES / "torcheasyrec/multi_tower_din_taobao.config").read_text()
+    assert old in text
+    with pytest.raises(ConfigError) as caught:
+        dialects.load_text(text.replace(old, new, 1), "f.config")
+    assert str(caught.value) == f"f.config:{problem}"
+
+
+@pytest.mark.parametrize(("field", "value"), [("l2_regularization", -1), ("embedding_regularization", "-inf")])
+def test_penalties_are_not_negative(field: str, value: object) -> None:
+    text = (EXAMPLES / "easyrec/deepfm_avazu.config").read_text()
+    with pytest.raises(ConfigError, match=rf"^f.config:1\d\d:\d+: model_config\.[a-z.]*{field}: needs "):
+        dialects.load_text(re.sub(rf"{field}: \S+", f"{field}: {value}", text), "f.config")
+
+
+def test_a_rate_below_zero_is_told_where_it_stands() -> None:
+    text = (EXAMPLES / "easyrec/multi_tower_taobao.config").read_text()
+    with pytest.raises(ConfigError) as caught:
+        dialects.load_text(text.replace("initial_learning_rate: 0.001", "initial_learning_rate: -5"), "f.config")
+    assert [problem.origin and problem.origin.line for problem in caught.value.problems] == [22]

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from polyrec.dialects import json, pbtxt
-from polyrec.dialects.node import Node, Report
-from polyrec.errors import ConfigError, Origin
+from polyrec.dialects.node import Node, Report, likeliest
+from polyrec.errors import ConfigError, Origin, nearest
 
 
 def tree(text: str) -> Node:
@@ -143,3 +143,13 @@ def test_an_unknown_name_stands_for_a_missing_one() -> None:
     assert [text.partition(": ")[2] for text in problems(root)] == [
         "folder_dir: unknown field; did you mean folder_path?"
     ]
+
+
+SLIPS = {"c41": "c14", "cat0": "cat_0", "cat2_4": "cat_24", "cat20": "cat_20", "INT_0": "int_0", "zzz": ""}
+
+
+@pytest.mark.parametrize(("word", "meant"), SLIPS.items())
+def test_letters_that_changed_places_are_the_likeliest_slip(word: str, meant: str) -> None:
+    known = ["c1", "c14", "c4", "cat_0", "cat_20", "cat_24", "cat_4", "int_0"]
+    assert nearest(word, known) == (f"; did you mean {meant}?" if meant else "")
+    assert likeliest(word, known, []) == meant

@@ -53,7 +53,7 @@ def test_a_draft_becomes_data_and_places() -> None:
     data, origins = assemble(draft, at(1))
     assert data == {"a": {"kind": "x", "b": 1}, "c": [1, {"d": 2}], "e": 1}
     assert {path: origin.line for path, origin in origins.items()} == {
-        "": 2, "a": 2, "a.kind": 2, "a.b": 3, "c": 4, "c[0]": 4, "c[1]": 5, "c[1].d": 5,
+        "": 1, "a": 2, "a.kind": 2, "a.b": 3, "c": 4, "c[0]": 4, "c[1]": 5, "c[1].d": 5,
     }  # fmt: skip
     assert origin_of(origins, "a.zz.y[3]") == at(2)
     assert origin_of(origins, "c[1].x") == at(5)

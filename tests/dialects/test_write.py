@@ -11,7 +11,8 @@ from own_form import RUN
 from polyrec import catalog, dialects
 from polyrec.config import Learning, RunConfig
 from polyrec.dialects import schema
-from polyrec.families import InitConfig, ModelConfig, OptimizerConfig, ScheduleConfig
+from polyrec.families import FeatureConfig, InitConfig, ModelConfig, OptimizerConfig, ScheduleConfig
+from polyrec.features.raw import RawFeature
 
 NUMBERS = st.floats(allow_nan=False)
 
@@ -28,6 +29,12 @@ def again(config: RunConfig) -> object:
 
 
 @settings(max_examples=60, deadline=None)
+def with_default(run: RunConfig, number: float) -> tuple[FeatureConfig, ...]:
+    """The features, with a number of any size in the one of numbers."""
+    first, raw, *others = run.features
+    return (first, raw.model_copy(update={"default": number}), *others)
+
+
 @given(
     text=st.text(alphabet=st.characters(codec="utf-8")),
     paths=st.lists(st.text(alphabet=st.characters(codec="utf-8"))),
@@ -38,7 +45,7 @@ def test_what_is_written_reads_back_the_same(run: RunConfig, text: str, paths: l
         update={
             "model_dir": text,
             "data": run.data.model_copy(update={"train": tuple(paths)}),
-            "train": run.train.model_copy(update={"output_penalty": number}),
+            "features": with_default(run, number),
         }
     )
     assert again(changed) == changed
@@ -54,10 +61,10 @@ def test_texts_that_look_like_something_else_stay_texts(run: RunConfig, text: st
 
 @pytest.mark.parametrize("number", [1e-7, 1e300, float("inf"), 0.1, -0.0, 5e-324, 1e16, 123456789.123])
 def test_numbers_keep_every_digit(run: RunConfig, number: float) -> None:
-    changed = run.model_copy(update={"train": run.train.model_copy(update={"kernel_penalty": number})})
-    found = again(changed)
+    found = again(run.model_copy(update={"features": with_default(run, number)}))
     assert isinstance(found, RunConfig)
-    assert repr(found.train.kernel_penalty) == repr(number)
+    assert isinstance(found.features[1], RawFeature)
+    assert repr(found.features[1].default) == repr(number)
 
 
 @pytest.mark.parametrize("name", catalog.names(OptimizerConfig))
@@ -100,6 +107,9 @@ def test_the_schema_describes_the_own_form() -> None:
     assert run["additionalProperties"] is False
     models = [one["properties"]["kind"]["const"] for one in run["properties"]["model"]["anyOf"]]
     assert models == list(catalog.names(ModelConfig))
+    assert run["properties"]["model_dir"]["description"].startswith("Folder for checkpoints")
+    tower = next(one for one in run["properties"]["model"]["anyOf"] if one["properties"]["kind"]["const"] == "deepfm")
+    assert all("description" in field for name, field in tower["properties"].items() if name in ("deep", "fm"))
 
 
 def test_every_reference_of_the_schema_leads_somewhere() -> None:

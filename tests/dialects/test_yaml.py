@@ -57,9 +57,9 @@ def test_a_name_given_twice_names_the_first() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "column"),
     [
-        ("a: [1, 2\nb: 3", 2, 2),
+        ("a: [1, 2\nb: 3", 1, 4),
         ("a: 1\n b: 2", 2, 3),
-        ("a: 'x\n", 2, 1),
+        ("a: 'x\n", 1, 4),
         ("\ta: 1", 1, 1),
         ("a: *x", 1, 4),
         ("- a", 1, 1),

@@ -35,7 +35,7 @@ def polyrec(folder: Path, *words: str | Path) -> Done:
     return run(folder, *words, "--plugins", "shop", modules=folder / "packages")
 
 
-def test_a_package_adds_a_model_a_feature_and_a_loss(folder: Path) -> None:
+def test_a_package_adds_a_model_a_feature_an_operator_and_a_loss(folder: Path) -> None:
     checked = polyrec(folder, "check", "run.yaml", "--json").answer
     assert (checked["problems"], checked["notes"]) == ([], [])
     trained = polyrec(folder, "train", "run.yaml").answer
@@ -44,6 +44,7 @@ def test_a_package_adds_a_model_a_feature_and_a_loss(folder: Path) -> None:
     assert trained["metrics"]["auc"] > 0.53
     exported = polyrec(folder, "export", "run.yaml", "--to", "export").answer
     assert exported["inputs"]["hour"] == "int64"
+    assert "place" not in exported["inputs"], "it is made of others"
     predicted = polyrec(
         folder, "predict", "export", "--input", "data/avazu/eval", "--output", "predictions", "--reserve", "label,hour"
     ).answer
@@ -66,7 +67,7 @@ def test_without_the_package_the_error_names_what_is_not_known(folder: Path) -> 
     done = run(folder, "check", "run.yaml")
     assert done.code == 2
     assert "Traceback" not in done.err
-    for kind in ("hour", "gated", "focal"):
+    for kind in ("hour", "ends", "gated", "focal"):
         assert re.search(rf"run\.yaml:\d+:\d+: \S+: {kind} is not known", done.err), done.err
     done = run(folder, "show", "run.yaml", "--plugins", "shp", modules=folder / "packages")
     assert (done.code, done.out) == (2, "")

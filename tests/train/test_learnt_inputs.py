@@ -19,8 +19,10 @@ from polyrec.config import RunConfig
 
 AUTODIS = {"kind": "autodis", "width": 8, "channels": 8, "temperature": 0.5, "keep": 0.8}
 LAYERS = {**small.MLP, "dropout": []}
+NORMED = {**LAYERS, "norm": {"kind": "batch"}, "bias": False}
+"""The gradient of a bias before a norm is rounding noise, which Adam would make steps of."""
 ENCODERS: dict[str, dict[str, Any]] = {
-    "target_attention": {"mlp": LAYERS, "with_query": True, "transform": {**LAYERS, "hidden": [8]}},
+    "target_attention": {"mlp": NORMED, "with_query": True, "transform": {**LAYERS, "hidden": [8]}},
     "text_cnn": {"windows": [1, 2], "filters": [8, 8], "length": 6, "activation": "relu", "kernel": small.LINEAR},
     "pooling": {"by": "mean"},
 }
@@ -107,7 +109,8 @@ def test_a_resumed_run_ends_where_an_unbroken_one_does(folder: Path, tmp_path: P
     names = {name for name in whole if name.startswith("model/inputs.")}
     assert "model/inputs.numbers.autodis_8.vectors" in names
     assert any(name.startswith("model/inputs.readings.deep-clicks-text_cnn.") for name in names)
-    assert {f"optimizer/{name.partition('/')[2]}.exp_avg" for name in names} <= whole.keys()
+    moments = {f"optimizer/{name.partition('/')[2]}.exp_avg" for name in names if ".running_" not in name}
+    assert moments <= whole.keys()
 
 
 def test_an_export_predicts_what_its_checkpoint_does(folder: Path, tmp_path: Path) -> None:
@@ -140,7 +143,7 @@ def test_a_sequence_without_a_query_is_read_and_exported(folder: Path, tmp_path:
 
 
 def test_two_ranks_learn_what_one_does(folder: Path, tmp_path: Path) -> None:
-    """Nothing here depends on how rows are cut into batches, so the curves of losses are the same."""
+    """Batch statistics are those of all ranks' rows, so the curves of losses are the same."""
     table = pq.read_table(folder / "train").slice(0, 2000)
     order = [np.arange(at, at + 50) for start in range(0, 1000, 50) for at in (start, 1000 + start)]
     for name, rows in (("two", table), ("one", table.take(pa.array(np.concatenate(order))))):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -15,6 +16,13 @@ import small_training as small
 from polyrec import api
 from polyrec import checkpoint as checkpoints
 from polyrec.checkpoint.folder import UNFINISHED
+from polyrec.config import RunConfig
+from polyrec.distributed import Ranks
+from polyrec.errors import CheckpointError
+from polyrec.recommender import Recommender
+from polyrec.train import loop
+from polyrec.train.evaluate import measure
+from polyrec.train.stop import StopRequest
 
 PROGRAM = """
 import json, logging, sys
@@ -45,6 +53,49 @@ def wait_for(condition: Callable[[], object], process: subprocess.Popen[str], se
         assert process.poll() is None, process.communicate()[1]
         assert time.monotonic() < end
         time.sleep(0.0005)
+
+
+def test_a_signal_during_an_evaluation_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small.data(tmp_path)
+    config = small.config(tmp_path, train__saving={"every_steps": 5})
+
+    def interrupted(config: RunConfig, recommender: Recommender, ranks: Ranks, stop: StopRequest) -> object:
+        stop.signal = signal.SIGTERM
+        return measure(config, recommender, ranks, stop)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "measure", interrupted)
+        result = api.train(config)
+    assert (result["steps"], result["metrics"], result["exit_code"]) == (5, {}, 143)
+    assert not (tmp_path / "model" / config.evaluate.history).exists()
+    assert api.train(config, resume=True)["exit_code"] == 0
+
+
+def test_a_full_disk_ends_a_save_with_its_reason(tmp_path: Path) -> None:
+    """A limit on the size of files stands for it."""
+    small.data(tmp_path)
+    config = small.config(tmp_path, train__saving={"every_steps": 5}, data__evaluate=[])
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def fill_up(step: int, _: object) -> None:
+        if step == 8:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (8000, limits[1]))
+
+    try:
+        with pytest.raises(CheckpointError, match=r"ckpt-10/model: cannot be written: File too large"):
+            api.train(config, on_step=fill_up)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert [path.name for path in (tmp_path / "model").iterdir() if "ckpt" in path.name] == ["model.ckpt-5"]
+
+
+def test_a_signal_after_the_last_step_is_told(tmp_path: Path) -> None:
+    small.data(tmp_path)
+    config = small.config(tmp_path, train__epochs=None, train__steps=4, data__evaluate=[])
+    result = api.train(config, on_step=lambda step, _: signal.raise_signal(signal.SIGTERM) if step == 4 else None)
+    assert (result["steps"], result["stopped_by_signal"], result["exit_code"]) == (4, signal.SIGTERM, 143)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 import small_training as small
 import torch
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from polyrec import api
 from polyrec import checkpoint as checkpoints
@@ -86,8 +87,35 @@ def test_resuming_a_finished_run_changes_nothing(folder: Path, tmp_path: Path) -
     config = small.config(folder, model_dir=str(tmp_path / "model"), train__epochs=1)
     api.train(config)
     before = weights_of(tmp_path / "model" / "model.ckpt-20")
-    assert api.train(config, resume=True)["steps"] == 20
+    again = api.train(config, resume=True)
+    assert again["steps"] == 20
+    assert again["checkpoint"] == str(tmp_path / "model" / "model.ckpt-20")
     assert same(before, weights_of(tmp_path / "model" / "model.ckpt-20"))
+
+
+def test_the_result_has_the_losses_of_the_last_step(folder: Path, tmp_path: Path) -> None:
+    curve: list[dict[str, float]] = []
+
+    def config(name: str) -> RunConfig:
+        return small.config(folder, model_dir=str(tmp_path / name), train__epochs=1, train__log_every=7)
+
+    api.train(config("one"), on_step=lambda step, named: curve.append(named))
+    assert api.train(config("other"))["losses"] == curve[-1]
+
+
+def test_a_fault_in_the_first_batch_leaves_no_checkpoint(tmp_path: Path) -> None:
+    """There is nothing to go on from, so the same command works once the data is right."""
+    small.data(tmp_path)
+    config = small.config(tmp_path, train__epochs=1)
+    first = tmp_path / "train" / "part-0.parquet"
+    good = first.read_bytes()
+    table = pq.read_table(first)
+    place = table.schema.get_field_index("click")
+    pq.write_table(table.set_column(place, "click", [["no"] * table.num_rows]), first)
+    with pytest.raises(DataError, match="cannot read 'no' as a number"):
+        api.train(config)
+    first.write_bytes(good)
+    assert api.train(config)["steps"] > 0
 
 
 def test_a_damaged_checkpoint_is_named_and_the_one_before_is_taken(
@@ -106,6 +134,52 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_is_taken(
     assert "model.ckpt-10: step 10, epoch 0" in caplog.text
     assert result["steps"] == 20
     assert checkpoints.newest(tmp_path / "model") == tmp_path / "model" / "model.ckpt-20"
+
+
+@pytest.mark.parametrize(
+    "text", ['{"step": 20, "fil', '{"step": 20}', '{"step": 20, "files": {"state.json": 1}}', "[]"]
+)
+def test_a_damaged_manifest_is_named_and_the_checkpoint_before_is_taken(
+    folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, text: str
+) -> None:
+    config = small.config(folder, model_dir=str(tmp_path / "model"), train__epochs=1)
+    api.train(config)
+    newest = tmp_path / "model" / "model.ckpt-20"
+    (newest / "manifest.json").write_text(text)
+    assert checkpoints.newest(tmp_path / "model") == tmp_path / "model" / "model.ckpt-10"
+    assert f"{newest / 'manifest.json'}: " in caplog.text
+    assert "this checkpoint is not used" in caplog.text
+    with pytest.raises(CheckpointError, match=r"model.ckpt-20/manifest.json: .*; this checkpoint is damaged"):
+        checkpoints.locate(newest)
+
+
+def test_a_save_interrupted_while_it_replaces_leaves_the_old_checkpoint(folder: Path, tmp_path: Path) -> None:
+    config = small.config(folder, model_dir=str(tmp_path / "model"), train__epochs=1)
+    api.train(config)
+    newest = tmp_path / "model" / "model.ckpt-20"
+    newest.rename(newest.with_name(f"{checkpoints.whole.REPLACED}{newest.name}"))
+    assert api.train(config, resume=True)["checkpoint"] == str(newest)
+    assert not list(checkpoints.whole.leftovers(tmp_path / "model"))
+
+
+def test_a_run_that_replaces_another_has_a_best_checkpoint_of_its_own(folder: Path, tmp_path: Path) -> None:
+    config = small.config(folder, model_dir=str(tmp_path / "model"), train__saving={"on_existing": "replace"})
+    api.train(config)
+    checkpoints.write_best(tmp_path / "model" / "model.ckpt-40", "auc", 1.0)
+    api.train(config)
+    best = checkpoints.read_best(tmp_path / "model")
+    assert best is not None
+    assert best["value"] < 1
+
+
+def test_the_evaluations_of_a_run_are_in_one_file_of_tensorboard(folder: Path, tmp_path: Path) -> None:
+    saving = {"every_steps": 10}
+    config = small.config(folder, model_dir=str(tmp_path), train__saving=saving, train__tensorboard=True)
+    api.train(config)
+    [file] = (tmp_path / "eval_val").iterdir()
+    events = EventAccumulator(str(file))
+    events.Reload()
+    assert [event.step for event in events.Scalars("metric/auc")] == [10, 20, 30, 40]
 
 
 def test_old_checkpoints_go_and_the_best_stays(folder: Path, tmp_path: Path) -> None:

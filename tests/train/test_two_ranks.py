@@ -20,12 +20,16 @@ from polyrec.checkpoint import tensors
 from polyrec.config import RunConfig
 
 PROGRAM = """
-import json, sys
+import json, signal, sys
 from polyrec import api, runtime
 from polyrec.config import RunConfig
 curve = []
 config = RunConfig.model_validate_json(open(sys.argv[1]).read())
-result = api.train(config, resume="--resume" in sys.argv, on_step=lambda step, named: curve.append(named["total"]))
+def note(step, named):
+    curve.append(named["total"])
+    if f"--stop-second-at-{step}" in sys.argv and runtime.world().rank == 1:
+        signal.raise_signal(signal.SIGTERM)
+result = api.train(config, resume="--resume" in sys.argv, on_step=note)
 if config.data.evaluate:
     result["evaluated"] = api.evaluate(config)["metrics"]
 if runtime.world().is_first:
@@ -49,6 +53,13 @@ def table_weights(path: Path) -> torch.Tensor:
     weight = torch.zeros(small.ITEMS, 8)
     tensors.load({"tables.item.weight": weight}, path / "model")
     return weight
+
+
+def statistics(path: Path) -> dict[str, torch.Tensor]:
+    """What the batch norms of a checkpoint have kept."""
+    kept = {name: torch.zeros(size) for name, (size, _) in tensors.shapes(path / "model").items() if "running" in name}
+    tensors.load(kept, path / "model")
+    return kept
 
 
 def plain_layers() -> dict[str, Any]:
@@ -98,6 +109,38 @@ def test_two_ranks_have_the_loss_curve_of_one(halves: Path, tmp_path: Path, opti
     )
 
 
+def test_batch_norms_see_the_rows_of_all_ranks(tmp_path: Path) -> None:
+    """Their statistics, and so the curve and what is saved, are those of one process with all rows of the step."""
+    table = small.rows(1010, seed=7)
+    parts = [
+        np.arange(at, min(at + 50, stop)) for start, stop in ((0, 505), (505, 1010)) for at in range(start, stop, 50)
+    ]
+    order = np.concatenate([part for pair in zip(parts[:11], parts[11:], strict=True) for part in pair])
+    for name, rows in (("two", table), ("one", table.take(pa.array(order)))):
+        (tmp_path / name).mkdir()
+        pq.write_table(rows, tmp_path / name / "part.parquet", row_group_size=200)
+    model = plain_layers()
+    layer = {**model["final"], "norm": {"kind": "batch", "is_biased": True}}
+    dice = {**model["final"], "activation": "dice"}
+    model = {**model, "towers": [{"group": "deep", "mlp": layer}], "final": layer}
+    model["din_towers"] = [{"group": "clicks", "mlp": dice}]
+    # The gradient of a bias before a norm is rounding noise, which Adam would make steps of.
+    dense = {"optimizer": {"kind": "sgd", "lr": 0.1}, "schedule": {"kind": "constant"}}
+
+    def config(name: str, size: int) -> RunConfig:
+        changes = {"data__train": [str(tmp_path / name)], "data__evaluate": [], "data__batch_size": size}
+        changes["optim__dense"] = dense
+        return small.config(tmp_path, model_dir=str(tmp_path / f"m-{name}"), model=model, train__epochs=1, **changes)
+
+    curve: list[float] = []
+    api.train(config("one", 100), on_step=lambda step, named: curve.append(named["total"]))
+    assert len(curve) == 11
+    assert on_two_ranks(config("two", 50), tmp_path / "job")["curve"] == pytest.approx(curve, abs=2e-5)
+    found = [statistics(tmp_path / f"m-{name}" / "model.ckpt-11") for name in ("one", "two")]
+    assert len(found[0]) == 6
+    torch.testing.assert_close(found[1], found[0], atol=1e-5, rtol=1e-4)
+
+
 def test_weights_of_rows_count_over_all_ranks(tmp_path: Path) -> None:
     """Ranks whose rows weigh differently have the loss of one process, which divides by the sum of all weights."""
     table = small.rows(600, seed=6)
@@ -118,6 +161,16 @@ def test_weights_of_rows_count_over_all_ranks(tmp_path: Path) -> None:
     curve: list[float] = []
     api.train(config("one", 100), on_step=lambda step, named: curve.append(named["total"]))
     assert on_two_ranks(config("two", 50), tmp_path / "job")["curve"] == pytest.approx(curve, abs=2e-5)
+
+
+@pytest.mark.parametrize(("at", "steps"), [(3, 4), (6, 6)])
+def test_all_ranks_know_of_a_signal_to_one(tmp_path: Path, at: int, steps: int) -> None:
+    """Else the others would begin the next part of a workflow, and wait there for the one that has left."""
+    small.data(tmp_path, train_rows=1200)
+    config = small.config(tmp_path, train__epochs=1, data__evaluate=[])
+    result = on_two_ranks(config, tmp_path / "job", f"--stop-second-at-{at}")["result"]
+    assert result["steps"] in (steps, steps + 1)
+    assert (result["stopped_by_signal"], result["exit_code"]) == (15, 143)
 
 
 def test_uneven_ranks_neither_hang_nor_lose_rows_and_another_number_goes_on(tmp_path: Path) -> None:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from polyrec.cli.flags import unknown_flag
+from polyrec.dialects.edits import split_pair
+from polyrec.errors import ConfigError, Problem
+
 SECTIONS = (
     "data_config",
     "train_config",
@@ -15,32 +19,32 @@ SECTIONS = (
     "eval_config",
 )
 
-_PATH = re.compile(rf"--(?:{'|'.join(SECTIONS)})(?=[.\[\\])")
+_PATH = re.compile(r"--(\w+)[.\[\\].*", re.DOTALL)
 
 
-def split(argv: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """The words that are not Extend Args, and the edits that the others ask for, as path and value."""
+def split(argv: Sequence[str], prog: str) -> tuple[list[str], dict[str, str]]:
+    """The words that are not Extend Args, and the edits that the others ask for, as flag and value."""
     words: list[str] = []
     edits: dict[str, str] = {}
+    wrong: list[Problem] = []
     rest = list(argv)
     while rest:
         word = rest.pop(0)
-        if _PATH.match(word) is None:
+        found = _PATH.fullmatch(word)
+        if found is None:
             words.append(word)
             continue
-        path, has_value, value = _cut(word.removeprefix("--"))
-        if not has_value and rest:
+        flag, value = split_pair(word)
+        if found.group(1) not in SECTIONS:
+            rest_of_path = flag[found.end(1) :]
+            wrong.append(Problem(None, prog, unknown_flag(flag, (f"--{name}{rest_of_path}" for name in SECTIONS))))
+        if value is None:
+            if not rest or rest[0].startswith("--"):
+                wrong.append(Problem(None, prog, f"{flag}: needs a value; write {flag}=VALUE"))
+                continue
             value = rest.pop(0)
         is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
-        edits[path] = value[1:-1] if is_quoted else value
+        edits[flag] = value[1:-1] if is_quoted else value
+    if wrong:
+        raise ConfigError(wrong)
     return words, edits
-
-
-def _cut(word: str) -> tuple[str, bool, str]:
-    """Path and value around the first equals sign that is not in brackets, where it belongs to a condition."""
-    depth = 0
-    for index, letter in enumerate(word):
-        depth += (letter == "[") - (letter == "]")
-        if letter == "=" and depth == 0:
-            return word[:index], True, word[index + 1 :]
-    return word, False, ""

@@ -26,13 +26,12 @@ REFUSED = {
 
 
 def command(argv: Sequence[str]) -> list[str]:
-    words, edits = extend.split(argv)
+    words, edits = extend.split(argv, PROG)
     flags = upstream.UpstreamFlags(PROG, __doc__)
     flags.values("pipeline_config_path", "model_dir", "fine_tune_checkpoint", "edit_config_json", "selected_cols")
     flags.lists("train_input_path", "eval_input_path")
     flags.switches("continue_train")
     flags.refuse(REFUSED)
-    flags.also_known = [f"--{section}." for section in extend.SECTIONS]
     found = flags.read(words)
     upstream.required(found, PROG, ["pipeline_config_path"])
     result = ["train", found.pipeline_config_path]
@@ -40,7 +39,8 @@ def command(argv: Sequence[str]) -> list[str]:
     if found.selected_cols:
         result.append("--edit=" + json.dumps({"data_config.selected_cols": found.selected_cols}))
     result += upstream.options(found, {"edit_config_json": "--edit"})
-    result += [f"--edit={json.dumps(edits)}"] if edits else []
+    # With its dashes, so that an error names what was written.
+    result += [f"--edit={flag}={value}" for flag, value in edits.items()]
     result += ["--resume"] if upstream.is_on(found.continue_train) else []
     return result + upstream.path_options(found, {"train_input_path": "--train", "eval_input_path": "--evaluate"})
 

@@ -16,6 +16,8 @@ from polyrec.errors import DataError
 
 BLOCK_BYTES = 4 << 20
 """Bytes parsed together: long enough for Arrow's cost per block not to count, short enough to hold a few."""
+SAMPLE_BYTES = 1 << 16
+"""Beginning of a file from which the length of its lines is taken."""
 PIECE_BYTES = 64 << 20
 """Bytes that keep their order when files are shuffled."""
 
@@ -29,6 +31,15 @@ def text_length(path: str) -> int:
     with _named(path):
         size = Path(path).stat().st_size
     return min(size, 1) if is_packed(path) else size
+
+
+def lines_per_byte(path: str) -> float | None:
+    """As the beginning of the file has it; None for packed files, whose length says nothing of their lines."""
+    if is_packed(path):
+        return None
+    with opened(path) as file:
+        sample = file.read(SAMPLE_BYTES)
+    return sample.count(b"\n") / len(sample) if sample else None
 
 
 def text_pieces(path: str) -> tuple[Span, ...]:

@@ -15,6 +15,7 @@ from polyrec.data.readers._text import (
     blocks,
     first_bad_line,
     line_number,
+    lines_per_byte,
     opened,
     pieces_of,
     place_of,
@@ -79,6 +80,9 @@ class Csv(ReaderConfig):
 
     def length(self, path: str) -> int:
         return text_length(path)
+
+    def rows_per_unit(self, path: str) -> float | None:
+        return lines_per_byte(path)
 
     def pieces(self, path: str) -> tuple[Span, ...]:
         return text_pieces(path)

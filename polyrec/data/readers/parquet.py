@@ -30,6 +30,9 @@ class Parquet(ReaderConfig):
         with _opened(path) as file:
             return file.metadata.num_rows
 
+    def rows_per_unit(self, path: str) -> float | None:
+        return 1.0
+
     def pieces(self, path: str) -> tuple[Span, ...]:
         with _opened(path) as file:
             return tuple(Span(path, start, stop) for _, start, stop in _row_groups(file) if stop > start)

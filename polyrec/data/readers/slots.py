@@ -13,7 +13,15 @@ from pydantic import Field, model_validator
 
 from polyrec.catalog import Frozen
 from polyrec.data.readers import Span, check_columns
-from polyrec.data.readers._text import blocks, line_number, pieces_of, place_of, text_length, text_pieces
+from polyrec.data.readers._text import (
+    blocks,
+    line_number,
+    lines_per_byte,
+    pieces_of,
+    place_of,
+    text_length,
+    text_pieces,
+)
 from polyrec.errors import DataError, nearest
 from polyrec.families import ReaderConfig
 
@@ -62,6 +70,9 @@ class Slots(ReaderConfig):
 
     def length(self, path: str) -> int:
         return text_length(path)
+
+    def rows_per_unit(self, path: str) -> float | None:
+        return lines_per_byte(path)
 
     def pieces(self, path: str) -> tuple[Span, ...]:
         return text_pieces(path)

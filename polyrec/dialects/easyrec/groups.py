@@ -96,7 +96,8 @@ def _add(
 def _share(groups: Groups, node: Node, feature: Feature, table: str, width: Value[int]) -> None:
     """A table, new or known; features that share one must agree on it."""
     assert feature.rows is not None
-    std = mapped(width, lambda number: 0.01 * number**-0.5)
+    # A width below 1 is a problem of its own, and has no root.
+    std = mapped(width, lambda number: 0.01 * max(number, 1) ** -0.5)
     init = feature.init or {"kind": "truncated_normal", "mean": 0.0, "std": std}
     draft = {"name": table, "rows": feature.rows, "width": width, "init": init, "trainable": True}
     first = groups.tables.setdefault(table, draft)

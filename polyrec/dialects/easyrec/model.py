@@ -159,9 +159,6 @@ def dnn(node: Node | None) -> dict[str, Any] | None:
     if not node.ask("hidden_units"):
         node.report.problem(node.origin, node.at("hidden_units"), "is required")
     hidden = hidden or [Value(1, node.origin)]
-    for width in hidden:
-        if width.value <= 0:
-            node.report.problem(width.origin, node.at("hidden_units"), "needs more than 0")
     if dropout and len(dropout) != len(hidden):
         message = f"needs one for each of the {len(hidden)} layers, not {len(dropout)}"
         node.report.problem(dropout[0].origin, node.at("dropout_ratio"), message)

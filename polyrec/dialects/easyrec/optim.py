@@ -92,6 +92,6 @@ def _schedule(optimizer: Node) -> tuple[Value[float], dict[str, Any]]:
         "staircase": message.flag("staircase", True),
         "warmup": message.integer("burnin_steps", 0),
         # A burn-in from 0 is one at the full rate.
-        "warmup_start": Value(start.value or rate.value, start.origin),
+        "warmup_start": start if start.value else rate,
         "floor": message.number("min_learning_rate", 0.0),
     }

@@ -7,7 +7,7 @@ from typing import Any
 from polyrec.dialects.easyrec.data import DataSection
 from polyrec.dialects.easyrec.ignored import UNUSED
 from polyrec.dialects.easyrec.model import ModelSection
-from polyrec.dialects.fields import has_unknown, mapped, positive, text_or_none
+from polyrec.dialects.fields import has_unknown, is_readable, mapped, positive, text_or_none
 from polyrec.dialects.node import Node
 
 STRATEGIES = {
@@ -48,7 +48,7 @@ def read_train(node: Node, data: DataSection, model: ModelSection | None) -> dic
     }
     if not steps.value and not data.epochs.value:
         draft["steps"] = 1
-        if not has_unknown(node):
+        if not has_unknown(node) and is_readable(steps, data.epochs, node=node):
             node.wrong("needs num_steps, or num_epochs in data_config")
     return draft
 

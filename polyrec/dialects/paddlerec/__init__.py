@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 
 from polyrec.dialects.node import Node, Value
 from polyrec.dialects.paddlerec.fields import no_lists, note
+from polyrec.dialects.paddlerec.flat import flat
 from polyrec.dialects.paddlerec.runners import Phase, Runner, read_phase, read_runner
-from polyrec.dialects.paddlerec.slots import Dataset, read_dataset
+from polyrec.dialects.paddlerec.slots import FOR_READER, Dataset, read_dataset
 from polyrec.dialects.paddlerec.workspace import MODEL_FILE, PREFIX, known_models, model_of, read_workspace
 from polyrec.errors import nearest
 
@@ -27,7 +28,8 @@ def read(node: Node) -> dict[str, Any]:
     no_lists(node, "mode", "runner", "phase", "dataset")
     node.ignore(IGNORED)
     workspace = read_workspace(node)
-    datasets = _named(node, "dataset", [read_dataset(item, workspace) for item in node.children("dataset")])
+    settings = flat(node, workspace)
+    datasets = _named(node, "dataset", [read_dataset(item, workspace, settings) for item in node.children("dataset")])
     phases = _named(node, "phase", [read_phase(item, workspace) for item in node.children("phase")])
     runners = _named(node, "runner", [read_runner(item, workspace) for item in node.children("runner")])
     reading = Reading(node, runners, phases, datasets)
@@ -133,7 +135,10 @@ class Reading:
         module = importlib.import_module(f"polyrec.dialects.paddlerec.models.{name.replace('/', '_')}")
         if name not in self.hyper:
             empty = Node.message(self.node.report, self.node.origin, "hyper_parameters")
-            self.hyper[name] = module.read(self.node.child("hyper_parameters") or empty)
+            hyper = self.node.child("hyper_parameters") or empty
+            self.hyper[name] = module.read(hyper)
+            if any(item.converter for item in self.datasets.values()):
+                hyper.ignore(dict.fromkeys((key for key in hyper.fields or () if key not in hyper.known), FOR_READER))
         return None if dataset is None else module.draft(self.hyper[name], dataset)
 
     def _step(self, runner: Runner, phase: Phase, part: str | None, model: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from polyrec.dialects import yaml
 from polyrec.dialects.fields import plain_path
 from polyrec.dialects.node import Node, Report
-from polyrec.dialects.paddlerec import IGNORED, read, runners, slots
+from polyrec.dialects.paddlerec import IGNORED, read, runners
 from polyrec.dialects.paddlerec.models import rank_dnn
 from polyrec.dialects.paddlerec.workspace import built_in
 
@@ -18,7 +18,7 @@ WITHOUT_EFFECT: dict[str, Mapping[str, str]] = {
     "hyper_parameters": rank_dnn.IGNORED,
     "hyper_parameters.optimizer": rank_dnn.OPTIMIZER_IGNORED,
 }
-REFUSED: dict[str, Mapping[str, str]] = {"runner": runners.REFUSED, "dataset": slots.REFUSED}
+REFUSED: dict[str, Mapping[str, str]] = {"runner": runners.REFUSED}
 
 
 def tables() -> str:

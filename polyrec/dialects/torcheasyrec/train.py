@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from polyrec.dialects.fields import has_unknown, mapped, positive, text_or_none
+from polyrec.dialects.fields import has_unknown, is_readable, mapped, positive, text_or_none
 from polyrec.dialects.node import Node
 from polyrec.dialects.torcheasyrec.ignored import UNUSED
 
@@ -46,7 +46,7 @@ def read_train(node: Node) -> dict[str, Any]:
     }
     if not steps.value and not epochs.value:
         draft["steps"] = 1
-        if not has_unknown(node):
+        if not has_unknown(node) and is_readable(steps, epochs, node=node):
             node.wrong("needs num_steps or num_epochs")
     return draft
 

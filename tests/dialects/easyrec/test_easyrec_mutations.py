@@ -63,7 +63,7 @@ def test_a_wrong_config_is_found_at_its_line(
     file = tmp_path / "mutated.config"
     file.write_text(text.replace(old, new, 1))
     with pytest.raises(ConfigError) as caught:
-        load(str(file), dialect="easyrec")
+        load(str(file))
     assert caught.value.exit_code == 2
     there = [problem for problem in caught.value.problems if problem.origin and problem.origin.line == line]
     assert any(words in problem.message for problem in there), str(caught.value)

@@ -52,7 +52,7 @@ MUTATIONS = [
     ("dense_var:13", "dense_var=13", "did you mean dense_var:13?"),
     # what is no YAML, or says a thing twice
     ("  type: DataLoader", "  type: DataLoader\n  type: DataLoader", "is given twice, first on line 9"),
-    ("[512, 256, 128, 32]", "[512, 256, 128, 32", "line 31"),
+    ("[512, 256, 128, 32]", "[512, 256, 128, 32", "needs a closing bracket"),
 ]
 
 SUGGESTING = [item for item in MUTATIONS if "did you mean" in item[2]]
@@ -63,8 +63,6 @@ def test_a_mistake_is_told_where_it_stands(old: str, new: str, message: str) -> 
     start = TEXT.index(old)
     line = TEXT[: start + len(old) - len(old.lstrip())].count("\n") + 1
     if message.startswith("is given twice"):
-        line += 1
-    if message == "line 31":  # the bracket that is never closed is found missing on the next line, and named
         line += 1
     with pytest.raises(ConfigError) as caught:
         load_text(TEXT.replace(old, new, 1), "config.yaml", "paddlerec")
@@ -77,7 +75,7 @@ def test_a_mistake_is_told_where_it_stands(old: str, new: str, message: str) -> 
 def test_most_mistakes_in_names_get_a_suggestion() -> None:
     # Every mutation of a name is in SUGGESTING; the others have no name to suggest.
     assert len(MUTATIONS) >= 30
-    with_names = [item for item in MUTATIONS if "needs" not in item[2] and "line" not in item[2]]
+    with_names = [item for item in MUTATIONS if "needs" not in item[2] and "twice" not in item[2]]
     assert len(SUGGESTING) >= 0.9 * len(with_names)
 
 
@@ -87,6 +85,21 @@ def test_a_mistake_does_not_bring_others_along() -> None:
             load_text(TEXT.replace(f"{key}: ", f"{key}x: ", 1).replace(f"\n{key}:\n", f"\n{key}x:\n"), "config.yaml")
         assert len(caught.value.problems) == 1, caught.value
         assert f"did you mean {key.strip('- ')}?" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("batch_size: 2", "batch_size:", "dataset[0].batch_size: is required"),
+        ("sparse_slots: ", "sparse_slots: one #", "dataset[0].sparse_slots: needs the label and at least one slot"),
+    ],
+)
+def test_what_has_no_value_or_too_few_is_told_at_its_line(old: str, new: str, message: str) -> None:
+    line = TEXT[: TEXT.index(old)].count("\n") + 1
+    with pytest.raises(ConfigError) as caught:
+        load_text(TEXT.replace(old, new, 1), "config.yaml", "paddlerec")
+    told = [item for item in caught.value.problems if message == f"{item.path}: {item.message}"]
+    assert [item.origin.line for item in told if item.origin] == [line], caught.value
 
 
 def test_a_phase_without_a_model_and_networks_of_ones_own() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from polyrec.config import RunConfig, Workflow
+from polyrec.data.readers.script import Script
 from polyrec.dialects import Loaded, load, load_text
 from polyrec.dialects.paddlerec import workspace
 from polyrec.errors import ConfigError
@@ -220,10 +221,34 @@ def test_an_unchosen_runner_may_name_what_is_not_there() -> None:
     assert "no phase is named gone" in notes(loaded)
 
 
-def test_custom_readers_are_refused() -> None:
-    assert "custom readers are not available yet" in wrong(
-        ("type: DataLoader", 'type: DataLoader\n  data_converter: "{workspace}/reader.py"')
-    )
+READER = "type: DataLoader", 'type: DataLoader\n  data_converter: "{workspace}/own_reader.py"\n  own_key: 5'
+
+
+def test_a_reader_class_of_the_workspace_gets_the_config_by_paths(tmp_path: Path) -> None:
+    (tmp_path / "own_reader.py").write_text("class Reader: ...\n", encoding="utf-8")
+    workspace = ('workspace: "paddlerec.models.rank.dnn"', f'workspace: "{tmp_path}"')
+    model = ('model: "{workspace}/model.py"', 'model: "paddlerec.models.rank.dnn"')
+    loaded = read(workspace, model, model, READER, ("fc_sizes", "own_hyper: 0.5\n  fc_sizes"))
+    reader = runs(loaded)[0].data.reader
+    assert isinstance(reader, Script)
+    assert (reader.script, reader.class_name, reader.sparse[0]) == (f"{tmp_path}/own_reader.py", "Reader", "click")
+    settings = reader.settings
+    assert settings["hyper_parameters.optimizer.class"] == "Adam"
+    assert settings["hyper_parameters.fc_sizes"] == [512, 256, 128, 32]
+    assert settings["hyper_parameters.own_hyper"] == 0.5
+    assert settings["dataset.dataloader_train.own_key"] == 5
+    assert settings["dataset.dataloader_train.data_converter"] == reader.script
+    ignored = {problem.path: problem.message for problem in loaded.report.ignored}
+    assert ignored["dataset[0].own_key"] == ignored["hyper_parameters.own_hyper"]
+
+
+def test_a_reader_outside_of_the_workspace_is_not_run(tmp_path: Path) -> None:
+    (tmp_path / "ws").mkdir()
+    (tmp_path / "own_reader.py").write_text("class Reader: ...\n", encoding="utf-8")
+    workspace = ('workspace: "paddlerec.models.rank.dnn"', f'workspace: "{tmp_path / "ws"}"')
+    outside = READER[0], READER[1].replace("{workspace}/", "{workspace}/../")
+    assert "own_reader.py: is outside of the workspace" in wrong(workspace, outside)
+    assert "own_reader.py: no such reader file" in wrong(READER)
 
 
 def test_the_example_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:

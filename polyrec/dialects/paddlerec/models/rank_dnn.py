@@ -98,9 +98,9 @@ def _check_slots(hyper: HyperParameters, dataset: Dataset) -> None:
     """The sizes that hyper_parameters repeats must be those of the dataset."""
     report = hyper.node.report
     if len(dataset.sparse) < 2:
-        report.problem(
-            dataset.origin, f"dataset {dataset.name.value}", "sparse_slots needs the label and at least one slot"
-        )
+        origin, path = dataset.sparse_place
+        needs = "needs" if dataset.sparse else "is required:"
+        report.problem(origin, path, f"{needs} the label and at least one slot")
     found = (
         ("sparse_inputs_slots", hyper.num_sparse, len(dataset.sparse), "sparse slots, the label among them"),
         ("dense_input_dim", hyper.num_dense, sum(size.value for _, size in dataset.dense), "dense numbers"),

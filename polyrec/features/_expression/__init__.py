@@ -1,0 +1,1 @@
+"""Formulas over columns: text to a tree to whole-column operations."""
