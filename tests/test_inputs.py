@@ -8,9 +8,10 @@ from pydantic import ValidationError
 
 from polyrec.checks import check, notes
 from polyrec.config import RunConfig
+from polyrec.embedding import Embedding
 from polyrec.inputs import InputLayers
 from polyrec.networks import inputs_of
-from polyrec.recommender import build_layers
+from polyrec.recommender import Recommender, build_layers
 
 LEARNING = {"optimizer": {"kind": "sgd", "lr": 0.1}, "schedule": {"kind": "constant"}}
 LINEAR = {"kind": "linear"}
@@ -117,6 +118,16 @@ def test_a_batch_without_rows_gives_every_weight_a_gradient() -> None:
     assert found["deep"].shape == (0, 30)
     torch.stack([value.sum() for value in found.values() if value.requires_grad]).sum().backward()
     assert all(weight.grad is not None and weight.grad.isfinite().all() for weight in layers.parameters())
+
+
+def test_the_kernel_penalty_counts_what_readings_learn() -> None:
+    config, device = RunConfig.model_validate(settings()), torch.device("cpu")
+    recommender = Recommender(config, Embedding(config, device=device), device)
+    names = {id(weight): name for name, weight in recommender.dense().items()}
+    found = [names[id(kernel)] for kernel in recommender.kernels()]
+    attention = "inputs.readings.deep-clicks-target_attention.attention"
+    assert found[:2] == [f"{attention}.mlp.layers.0.linear.weight", f"{attention}.score.weight"]
+    assert {name.partition(".")[0] for name in found[2:]} == {"network"}
 
 
 def test_alike_features_are_computed_together_and_each_once() -> None:
