@@ -6,14 +6,19 @@ from typing import Any
 
 from polyrec.dialects.fields import require
 from polyrec.dialects.node import Node, Value
-from polyrec.dialects.torcheasyrec.data import MODE_NUMBERS, read_data
+from polyrec.dialects.torcheasyrec.data import MODE_NUMBERS, READER_NUMBERS, TYPE_NUMBERS, read_data
 from polyrec.dialects.torcheasyrec.features import read_features
 from polyrec.dialects.torcheasyrec.groups import GROUP_NUMBERS
 from polyrec.dialects.torcheasyrec.model import read_model
 from polyrec.dialects.torcheasyrec.optim import read_optim
 from polyrec.dialects.torcheasyrec.train import read_evaluate, read_export, read_train
 
-ENUMS = {"fg_mode": MODE_NUMBERS, "group_type": GROUP_NUMBERS}
+ENUMS = {
+    "dataset_type": READER_NUMBERS,
+    "fg_mode": MODE_NUMBERS,
+    "group_type": GROUP_NUMBERS,
+    "input_type": TYPE_NUMBERS,
+}
 """Numbers of enum words, for conditions of edits."""
 
 

@@ -16,7 +16,9 @@ Mode = Literal["encoded", "raw", "bucketize"]
 MODES: dict[str, Mode] = {"FG_NONE": "encoded", "FG_NORMAL": "raw", "FG_DAG": "raw", "FG_BUCKETIZE": "bucketize"}
 MODE_NUMBERS = {1: "FG_NONE", 2: "FG_NORMAL", 3: "FG_DAG", 4: "FG_BUCKETIZE"}
 READERS = {"ParquetDataset": "parquet", "CsvDataset": "csv"}
+READER_NUMBERS = {2: "ParquetDataset", 3: "CsvDataset"}
 TYPES = {"INT32": "int", "INT64": "int", "STRING": "string", "FLOAT": "float", "DOUBLE": "float"}
+TYPE_NUMBERS = {0: "INT32", 1: "INT64", 2: "STRING", 3: "FLOAT", 4: "DOUBLE"}
 TYPE_ALIASES = {**TYPES, "INT": "int", "BIGINT": "int"}
 
 
@@ -40,7 +42,7 @@ def read_data(root: Node) -> DataSection:
             root.report.problem(root.origin, "data_config", "is required")
         return DataSection(Value(None, root.origin), "raw", "", [], [])
     UNUSED.settle(node)
-    kind = node.choice("dataset_type", READERS)
+    kind = node.choice("dataset_type", READERS, numbers=READER_NUMBERS)
     columns = _columns(node)
     reader: dict[str, Any] = {"kind": kind}
     delimiter, header = node.text("delimiter", ","), node.flag("with_header", False)
@@ -85,7 +87,7 @@ def _columns(node: Node) -> list[dict[str, Any]]:
     """The columns of a CSV file; upstream has no default for empty text, so it stays null."""
     columns = []
     for field in node.children("input_fields"):
-        name, kind = field.text("input_name"), field.choice("input_type", TYPES)
+        name, kind = field.text("input_name"), field.choice("input_type", TYPES, numbers=TYPE_NUMBERS)
         columns.append({"name": name, "type": kind, "default": None})
     text = node.text("input_fields_str", "")
     for part in text.value.split(";") if text.value else ():

@@ -107,6 +107,14 @@ def test_csv_columns(read: Read) -> None:
     ]  # fmt: skip
 
 
+def test_words_of_the_data_section_may_be_given_by_number(read: Read) -> None:
+    fields = 'input_fields { input_name: "town" input_type: %s } input_fields { input_name: "clk" input_type: %s }'
+    by_word = read(("ParquetDataset", "CsvDataset " + fields % ("STRING", "DOUBLE")), (FG, "fg_mode: FG_NONE"))
+    by_number = read(("ParquetDataset", "3 " + fields % (2, 4)), (FG, "fg_mode: 1"))
+    assert by_number.data == by_word.data
+    assert read(("ParquetDataset", "2")).data == read().data
+
+
 def test_raw_ids(read: Read) -> None:
     city = dumped(read().features[0])
     assert (city["kind"], city["name"], city["column"], city["separator"]) == ("id", "city", "town", "\x1d")
