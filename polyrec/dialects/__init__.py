@@ -145,12 +145,23 @@ def read_text(text: str, file: str, dialect: str | None = None) -> Node:
 def _draft(root: Node, name: str, edits: Iterable[Edit]) -> Any:
     edits = list(edits)
     if name == "polyrec":
-        _edit(root, edits, {})
+        _edit(root, [edit for edit in edits if _is_own(root, edit)], {})
         return structure.plain(root)
     # Each front door is loaded only for its own files.
     door = importlib.import_module(f"polyrec.dialects.{name}")
     _edit(root, edits, getattr(door, "ENUMS", {}))
     return door.read(root)
+
+
+def _is_own(root: Node, edit: Edit) -> bool:
+    """Whether an edit of a typed config begins with one of its fields; a field of a front door is told apart."""
+    known = [*RunConfig.model_fields, *Workflow.model_fields]
+    first = edit.path.partition(".")[0].partition("[")[0].strip()
+    if first not in known:
+        file = root.origin.file
+        message = f"unknown field{nearest(first, known)}; {file} is a typed config, whose paths `polyrec show` prints"
+        root.report.problem(edit.origin, first, f"{message}; give the file that it was made from to edit that one's")
+    return first in known
 
 
 def _edit(root: Node, edits: list[Edit], enums: Mapping[str, Mapping[int, str]]) -> None:
