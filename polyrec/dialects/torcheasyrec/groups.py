@@ -8,8 +8,9 @@ from typing import Any
 
 from polyrec.dialects.fields import is_known, text_or_none, unique
 from polyrec.dialects.node import Node, Value
-from polyrec.dialects.torcheasyrec.features import Feature, default_init
 from polyrec.dialects.torcheasyrec.ignored import UNUSED
+from polyrec.dialects.torcheasyrec.readout import Feature
+from polyrec.dialects.torcheasyrec.values import default_init
 
 GROUP_TYPES = {"DEEP": "DEEP", "WIDE": "WIDE", "SEQUENCE": "SEQUENCE"}
 GROUP_NUMBERS = {0: "DEEP", 1: "WIDE", 2: "SEQUENCE"}
@@ -50,17 +51,19 @@ class Tables:
     drafts: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def add(self, node: Node, name: str, feature: Feature, width: Value[int], init: dict[str, Any] | None) -> str:
-        assert feature.rows is not None
-        assert feature.trainable is not None
+        table = feature.table
+        assert table is not None
         draft = {
             "name": name,
-            "rows": feature.rows,
+            "rows": table.rows,
             "width": width,
-            "init": init or default_init(feature.rows),
-            "trainable": feature.trainable,
+            "init": init or default_init(table.rows),
+            "trainable": table.trainable,
+            "precision": table.precision,
+            "collisions": table.collisions,
         }
         first = self.drafts.setdefault(name, draft)
-        for what in ("rows", "width", "init", "trainable"):
+        for what in ("rows", "width", "init", "trainable", "precision", "collisions"):
             before, now = _plain(first[what]), _plain(draft[what])
             if before != now:
                 message = f"shares the table {name} with another feature, but its {what} is {now}, not {before}"
@@ -122,16 +125,19 @@ def _add(
         return
     width = Value(feature.width, name.origin)
     draft: dict[str, Any] = {"feature": name, "table": None, "pooling": "sum"}
-    if feature.table is not None and feature.embedding_dim is not None:
-        table = feature.table.value + (f"_{suffix.value}" if suffix else "")
-        width, init = feature.embedding_dim, feature.init
+    if feature.table is not None:
+        table = feature.table.name.value + (f"_{suffix.value}" if suffix else "")
+        width, init = feature.table.width, feature.table.init
         if group.kind == "WIDE" and wide is not None:
             table, width, init = f"{table}_wide", wide.width, wide.init
         elif group.kind == "SEQUENCE":
             # Upstream keeps the tables of sequence groups apart from those of other groups, and apart by width.
             table = f"{table}_seq{width.value}"
         tables.add(group.node, table, feature, width, init)
-        draft.update(table=Value(table, name.origin), pooling=feature.pooling)
+        draft.update(table=Value(table, name.origin), pooling=feature.table.pooling)
+    elif feature.layers is not None:
+        width = feature.layers["width"]
+        draft["embedding"] = feature.layers
     group.inputs.append(draft)
     group.members.append(Member(feature, width.value))
 

@@ -8,9 +8,9 @@ from typing import Any
 from polyrec.dialects.fields import first_unknown, has_unknown, is_known, mapped
 from polyrec.dialects.node import Node, Value
 from polyrec.dialects.torcheasyrec.data import DataSection
-from polyrec.dialects.torcheasyrec.features import Feature
 from polyrec.dialects.torcheasyrec.groups import Group, Wide, group_drafts, read_groups
 from polyrec.dialects.torcheasyrec.ignored import UNUSED
+from polyrec.dialects.torcheasyrec.readout import Feature
 from polyrec.dialects.torcheasyrec.values import activation, weight_init
 
 LINEAR = {"kind": "linear"}
