@@ -41,10 +41,11 @@ def scheme_of(node: Node, known: tuple[str, ...]) -> str | None:
     return given[0] if given else None
 
 
-def read_ids(place: Place, known: tuple[str, ...]) -> Ids:
-    """The bucket of values that are no ranges of numbers."""
+def read_ids(place: Place, known: tuple[str, ...], usual: str) -> Ids:
+    """The bucket of values that are no ranges of numbers; `usual` stands for a missing one unless the config says
+    otherwise."""
     node, scheme = place.node, place.scheme
-    default = sequence_default(place, text_or_none(node, "default_value"))
+    default = default_text(place, usual)
     if scheme is None:
         if not node.ask("dynamicemb"):
             message = f"is required, or one of {', '.join(known[1:])}" if known[1:] else "is required"
@@ -89,9 +90,15 @@ def _row_of_default(ids: Ids) -> Value[str] | None:
     return Value(str(row), ids.default.origin) if row >= 0 else None
 
 
-def sequence_default(place: Place, default: Value[str] | None) -> Value[str] | None:
-    """Upstream turns an empty default of a sequence into "0", so an empty sequence has one position."""
-    return Value("0", place.node.origin) if default is None and place.is_sequence else default
+def default_text(place: Place, usual: str | None) -> Value[str] | None:
+    """What stands for a missing value, None for nothing; kinds that always have one have no such field.
+
+    Upstream turns an empty default of a sequence into "0", so an empty sequence has one position.
+    """
+    text = Value("", place.node.origin) if usual is None else place.node.text("default_value", usual)
+    if text.value:
+        return text
+    return Value("0", text.origin) if place.is_sequence else None
 
 
 def identity(rows: Value[int]) -> dict[str, Any]:

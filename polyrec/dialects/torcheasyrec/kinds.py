@@ -100,9 +100,12 @@ def _lookup(place: Place) -> Made:
     need_key = node.flag("need_key", False)
     if is_text(place):
         operator.update(values="text", key_joint=mapped(need_key, lambda on: "_" if on else None))
-        column = place.make(operator, inputs).column
-        # A value of several dimensions is a text of them.
-        return Made(column, between if size.value > 1 else None, is_made=True, is_text=True)
+        made = place.make(operator, inputs)
+        if size.value > 1:
+            # A value of several dimensions is a text of them.
+            operator, part = {"kind": "listed", "column": made.column}, f"{made.column.value}.values"
+            made = place.then(Made(made.column, between), operator, part)
+        return Made(made.column, is_made=True, is_text=True)
     operator.update(values="number", combiner=combiner)
     if size.value > 1:
         operator.update(size=size, value_separator=between)

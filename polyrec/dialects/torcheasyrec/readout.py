@@ -9,7 +9,7 @@ from typing import Any
 from polyrec.dialects.fields import mapped
 from polyrec.dialects.node import Node, Value
 from polyrec.dialects.torcheasyrec.embedding import TableOf, no_layers, read_layers, read_table
-from polyrec.dialects.torcheasyrec.ids import OF_WORDS, Ids, encoded, identity, read_ids, sequence_default
+from polyrec.dialects.torcheasyrec.ids import OF_WORDS, Ids, default_text, encoded, identity, read_ids
 from polyrec.dialects.torcheasyrec.outputs import normalized
 from polyrec.dialects.torcheasyrec.place import Made, Place
 from polyrec.dialects.torcheasyrec.values import normalizer, number_text
@@ -55,14 +55,10 @@ class Fields:
 def feature(place: Place, fields: Fields, made: Made) -> Feature:
     """The feature that reads a column of values."""
     if place.scheme == "boundaries":
-        found = _ranges(place, fields, made)
-    elif place.scheme is not None or made.is_text or "boundaries" not in fields.schemes:
-        found = _ids(
-            place, fields, made, fields.read_ids(place) if fields.read_ids else read_ids(place, fields.schemes)
-        )
-    else:
-        found = _numbers(place, fields, made)
-    return found
+        return _ranges(place, fields, made)
+    if place.scheme is not None or made.is_text or "boundaries" not in fields.schemes:
+        return _ids(place, fields, made)
+    return _numbers(place, fields, made)
 
 
 def masked(node: Node) -> bool:
@@ -81,7 +77,8 @@ def num_values(place: Place, fields: Fields) -> Value[int]:
 # -- ids
 
 
-def _ids(place: Place, fields: Fields, made: Made, ids: Ids) -> Feature:
+def _ids(place: Place, fields: Fields, made: Made) -> Feature:
+    ids = fields.read_ids(place) if fields.read_ids else read_ids(place, fields.schemes, fields.default or "")
     if fields.normalizer:
         place.node.ignore({"normalizer": NOT_NUMBERS})
     if fields.layers:
@@ -141,7 +138,7 @@ def _ranges(place: Place, fields: Fields, made: Made) -> Feature:
         node.ignore({"normalizer": "with this fg_mode the column is normalised already"})
     elif scale is not None and mode == "raw":
         made = normalized(place, _one(place, fields, made), scale)
-    default = _default_text(place, fields)
+    default = default_text(place, fields.default)
     ids = encoded(place, Ids(bucket, default, rows))
     if mode == "encoded" or place.is_sequence or made.is_made or _size(place, fields).value != 1:
         return _of_ids(place, fields, made, ids)
@@ -149,13 +146,6 @@ def _ranges(place: Place, fields: Fields, made: Made) -> Feature:
     draft = {"kind": "bucketized", "name": place.name, "column": made.column, "boundaries": boundaries}
     table = read_table(node, place.name, rows, None)
     return Feature(place.name, {**draft, "default": number}, False, 0, table, is_masked=masked(node))
-
-
-def _default_text(place: Place, fields: Fields) -> Value[str] | None:
-    if fields.default is None:
-        return sequence_default(place, None)
-    text = place.node.text("default_value", fields.default)
-    return sequence_default(place, text if text.value else None)
 
 
 def _no_words(node: Node, fields: Fields) -> None:
@@ -212,7 +202,7 @@ def _layers(place: Place, fields: Fields) -> dict[str, Any] | None:
 
 def _number_default(place: Place, fields: Fields) -> Value[float] | None:
     """Number for a null; none when encoded values have no default of their own, so that a null is an error."""
-    node, usual = place.node, _default_text(place, fields)
+    node, usual = place.node, default_text(place, fields.default)
     if place.data.mode != "encoded":
         node.ignore({"fg_encoded_default_value": "values are not encoded with this fg_mode"})
         return None if usual is None else number_text(node, "default_value", usual)

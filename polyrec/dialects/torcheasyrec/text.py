@@ -6,7 +6,7 @@ from typing import Any
 
 from polyrec.dialects.fields import mapped, positive, text_or_none
 from polyrec.dialects.node import Node, Value
-from polyrec.dialects.torcheasyrec.ids import Ids, asset, encoded, identity, sequence_default
+from polyrec.dialects.torcheasyrec.ids import Ids, asset, default_text, encoded, identity
 from polyrec.dialects.torcheasyrec.ignored import UNUSED
 from polyrec.dialects.torcheasyrec.place import Made, Place
 from polyrec.errors import ConfigError
@@ -81,5 +81,5 @@ def read_tokens(place: Place) -> Ids:
             rows = mapped(file, lambda path: num_tokens(path, form.value))
         except ConfigError as error:
             node.report.problem(file.origin, node.at("vocab_file"), error.problems[0].message)
-    default = sequence_default(place, text_or_none(node, "default_value"))
+    default = default_text(place, "")
     return encoded(place, Ids(identity(rows), default, rows))
