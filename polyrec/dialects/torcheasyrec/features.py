@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from polyrec.dialects.fields import mapped, positive, text_or_none, unique
+from polyrec.dialects.fields import mapped, positive, unique
 from polyrec.dialects.node import Node, Value
-from polyrec.dialects.torcheasyrec import ids
+from polyrec.dialects.torcheasyrec import embedding, ids
 from polyrec.dialects.torcheasyrec.data import DataSection
 from polyrec.dialects.torcheasyrec.ignored import UNUSED
 from polyrec.dialects.torcheasyrec.kinds import ALONE, GROUPS, KINDS, Kind, separator
@@ -164,18 +164,17 @@ OF_THE_MODEL = (
     "trainable",
     "data_type",
     "use_mask",
-    "default_bucketize_value",
-    "asset_dir",
     "fg_encoded_default_value",
 )
 
 
 def _ignore_rest(node: Node, kind: Kind) -> None:
     """Fields that say how the model takes a feature, which a stub is not."""
-    names = [name for name in (*OF_THE_MODEL, *kind.fields.schemes) if name != "boundaries" and name != "vocab_file"]
-    names += ["autodis", "mlp"] if kind.fields.layers else []
-    names += ["weighted"] if kind.fields.weighted else []
-    if kind.fields.read_ids is None and "vocab_file" in kind.fields.schemes:
-        names.append("vocab_file")
+    fields = kind.fields
+    names = list(OF_THE_MODEL)
+    if fields.read_ids is None:
+        names += [name for name in fields.schemes if name != "boundaries"]
+    names += ids.OF_WORDS if "vocab_list" in fields.schemes else ()
+    names += embedding.LAYERS if fields.layers else ()
+    names += ["weighted"] if fields.weighted else []
     node.ignore({name: "a stub feature only feeds others" for name in names})
-    text_or_none(node, "default_value")

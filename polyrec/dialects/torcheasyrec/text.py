@@ -9,7 +9,7 @@ from polyrec.dialects.node import Node, Value
 from polyrec.dialects.torcheasyrec.ids import Ids, asset, default_text, encoded, identity
 from polyrec.dialects.torcheasyrec.ignored import UNUSED
 from polyrec.dialects.torcheasyrec.place import Made, Place
-from polyrec.errors import ConfigError
+from polyrec.errors import ConfigError, nearest
 
 STEPS = {
     "TEXT_LOWER2UPPER": "upper",
@@ -58,7 +58,7 @@ def _spelling(node: Node, column: Value[str]) -> dict[str, Any]:
         if option.value in STEPS:
             steps.append(mapped(option, lambda word: STEPS[word]))
         else:
-            message = f"{option.value} is not supported; known: {', '.join(STEPS)}"
+            message = f"{option.value} is not supported{nearest(option.value, STEPS)}; known: {', '.join(STEPS)}"
             node.report.problem(option.origin, node.at("norm_options"), message)
     return {
         "kind": "text_normalize",
