@@ -124,6 +124,18 @@ def config(tmp_path: Path) -> RunConfig:
     return loaded
 
 
-def test_a_run_of_every_kind_trains_and_predicts_the_same_row_by_row(config: RunConfig, tmp_path: Path) -> None:
+def test_a_run_of_every_kind_trains_and_its_export_predicts(config: RunConfig, tmp_path: Path) -> None:
     api.train(config)
-    assert (tmp_path / "model" / "model.ckpt-3").is_dir()
+    api.export(config, str(tmp_path / "export"))
+    # Files of words and tokenizers travel with the export.
+    for name in ("words.txt", "stop.txt", "tokenizer.json"):
+        (tmp_path / name).unlink()
+    (tmp_path / "new").mkdir()
+    new = rows(60, 2)
+    pq.write_table(new, tmp_path / "new" / "part.parquet")
+    found = {}
+    for size in (60, 7):
+        api.predict(str(tmp_path / "export"), [str(tmp_path / "new")], str(tmp_path / f"out{size}"), batch_size=size)
+        found[size] = pq.read_table(tmp_path / f"out{size}")["probs"].to_numpy()
+    assert len(np.unique(found[60])) > 30
+    np.testing.assert_allclose(found[60], found[7], rtol=1e-5)
