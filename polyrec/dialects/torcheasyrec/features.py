@@ -171,10 +171,10 @@ OF_THE_MODEL = (
 def _ignore_rest(node: Node, kind: Kind) -> None:
     """Fields that say how the model takes a feature, which a stub is not."""
     fields = kind.fields
-    names = list(OF_THE_MODEL)
+    names: list[str] = [*OF_THE_MODEL]
     if fields.read_ids is None:
-        names += [name for name in fields.schemes if name != "boundaries"]
-    names += ids.OF_WORDS if "vocab_list" in fields.schemes else ()
-    names += embedding.LAYERS if fields.layers else ()
-    names += ["weighted"] if fields.weighted else []
+        names.extend(name for name in fields.schemes if name != "boundaries")
+    names.extend(ids.OF_WORDS if "vocab_list" in fields.schemes else ())
+    names.extend(embedding.LAYERS if fields.layers else ())
+    names.extend(("weighted",) if fields.weighted else ())
     node.ignore({name: "a stub feature only feeds others" for name in names})

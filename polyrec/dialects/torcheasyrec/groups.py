@@ -49,6 +49,8 @@ class Tables:
     """Tables by name; features that share one must agree on it."""
 
     drafts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    parts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """What the names were made of."""
 
     def add(self, node: Node, name: str, feature: Feature, width: Value[int], init: dict[str, Any] | None) -> str:
         table = feature.table
@@ -133,6 +135,11 @@ def _add(
         elif group.kind == "SEQUENCE":
             # Upstream keeps the tables of sequence groups apart from those of other groups, and apart by width.
             table = f"{table}_seq{width.value}"
+        parts = (feature.table.name.value, suffix.value if suffix else "", group.kind)
+        if tables.parts.setdefault(table, parts) != parts:
+            other = " and ".join(filter(None, tables.parts[table][:2]))
+            message = f"the table of {name.value} is called {table}, as one made of {other} is; rename one of them"
+            report.problem(name.origin, path, message)
         tables.add(group.node, table, feature, width, init)
         draft.update(table=Value(table, name.origin), pooling=feature.table.pooling)
     elif feature.layers is not None:

@@ -43,7 +43,10 @@ MODELS = [
 
 
 def read_roots() -> list[Node]:
-    paths = [*sorted((ROOT / "examples" / "torcheasyrec").glob("*.config")), Path(__file__).parent / "every_option.config"]
+    paths = [
+        *sorted((ROOT / "examples" / "torcheasyrec").glob("*.config")),
+        Path(__file__).parent / "every_option.config",
+    ]
     texts = [path.read_text() for path in paths]
     roots = [pbtxt.parse(text, "everything.config", Report()) for text in (*texts, EVERYTHING, *OPTIMIZERS, *MODELS)]
     for root in roots:

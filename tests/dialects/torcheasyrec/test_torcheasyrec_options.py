@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from polyrec.catalog import add_plugins
+from polyrec import catalog
 from polyrec.dialects import load_text
+from polyrec.errors import ConfigError
 
 ID = 'id_feature {{ feature_name: "f" expression: "user:c" embedding_dim: 4 {} }}'
 WORDS = ["a", "b", "z", None]
@@ -147,6 +149,19 @@ def test_a_table_is_shared_within_groups_and_apart_from_sequences_by_width(door:
     assert "shares the table t with another feature, but its precision is fp16, not fp32" in door().problems(
         "\n".join(other), "f g"
     )
+
+
+def test_names_of_tables_that_meet_are_an_error(read: Any) -> None:
+    beside = 'feature_configs { id_feature { feature_name: "home" expression: "user:h" num_buckets: 9 embedding_dim: 4 '
+    groups = (
+        'feature_groups { group_name: "deep" feature_names: "city" group_type: DEEP embedding_name_suffix: "x" } '
+        'feature_groups { group_name: "more" feature_names: "home" group_type: DEEP }'
+    )
+    with pytest.raises(ConfigError, match="the table of home is called city_emb_x, as one made of city_emb and x is"):
+        read(
+            ("model_config {", f'{beside} embedding_name: "city_emb_x" }} }} model_config {{'),
+            ('feature_groups { group_name: "deep" feature_names: "city" group_type: DEEP }', groups),
+        )
 
 
 # -- what columns hold
@@ -395,13 +410,22 @@ class ScaledSum(OperatorConfig):
 """
 
 
+@pytest.fixture
+def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Packages that are added are gone afterwards."""
+    monkeypatch.setattr(catalog, "_packages", ["polyrec"])
+    yield
+    catalog.names.cache_clear()
+    catalog.find.cache_clear()
+
+
+@pytest.mark.usefixtures("packages")
 def test_an_operator_of_a_package(door: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "tzshop" / "features" / "operators"
     folder.mkdir(parents=True)
     (folder / "scaled_sum.py").write_text(PLUG_IN)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr("polyrec.catalog._packages", ["polyrec"])
-    add_plugins("tzshop")
+    catalog.add_plugins("tzshop")
     params = (
         'operator_params { fields { key: "by" value { number_value: 10 } } fields { key: "labels" value { list_value { '
         'values { string_value: "x" } } } } fields { key: "options" value { struct_value { fields { key: "a" value { '
