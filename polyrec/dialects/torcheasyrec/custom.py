@@ -24,12 +24,11 @@ def make(place: Place) -> Made:
     name, inputs = node.text("operator_name"), place.inputs("expression")
     node.text("operator_lib_file", "")
     params = _params(node)
-    known = {"EditDistance": _edit_distance, "RegexReplace": _regex_replace, "SeqExpr": _formula}
     if not inputs or not name.value:
         # The problem is told already.
         return Made(place.name, is_made=True)
-    if name.value in known:
-        return known[name.value](place, inputs, params)
+    if name.value in KNOWN:
+        return KNOWN[name.value](place, inputs, params)
     return _plug_in(place, name, inputs, params)
 
 
@@ -149,13 +148,21 @@ def _plug_in(place: Place, name: Value[str], inputs: list[Input], params: Params
     kind = next((word for word in (name.value, file) if word in kinds), None)
     if kind is None:
         library = place.node.text("operator_lib_file", "").value
+        hint = nearest(name.value, KNOWN) or nearest(file, kinds) or ";"
         message = (
-            f"no operator is called {name.value}{nearest(file, kinds)}"
-            + (f", and the compiled library {library} cannot be loaded" if library else "")
-            + f"; write it as features/operators/{file}.py of a package, with a field `columns` for its inputs and one "
+            f"no operator is called {name.value}{hint} "
+            + (f"the compiled library {library} cannot be loaded; " if library else "")
+            + f"write one as features/operators/{file}.py of a package, with a field `columns` for its inputs and one "
             "for each parameter, and name the package with --plugins"
         )
         place.node.report.problem(name.origin, place.node.at("operator_name"), message)
         return Made(place.name, is_made=True)
     columns = [item.column for item in inputs]
     return place.make({"kind": mapped(name, lambda _: kind), "columns": columns, **params}, inputs)
+
+
+KNOWN: dict[str, Callable[[Place, list[Input], Params], Made]] = {
+    "EditDistance": _edit_distance,
+    "RegexReplace": _regex_replace,
+    "SeqExpr": _formula,
+}

@@ -117,6 +117,8 @@ def _made(place: Place, kind: Kind) -> tuple[Made, Place]:
         node.ignore({field: reason for field in OF_A_SEQUENCE if not as_sequence})
         node.ignore({"sequence_fields": reason})
     made = kind.make(place) if data.mode == "raw" else _ready(place, kind)
+    if kind.fields.separator:
+        separator(place)
     if as_sequence:
         delimiter = node.text("sequence_delim", ";")
         positions = Positions("", None if data.mode == "raw" else delimiter, node.integer("sequence_length"))

@@ -50,7 +50,8 @@ def read_ids(place: Place, known: tuple[str, ...], usual: str) -> Ids:
         if not node.ask("dynamicemb"):
             message = f"is required, or one of {', '.join(known[1:])}" if known[1:] else "is required"
             node.report.problem(node.origin, node.at(known[0]), message)
-        bucket, rows = identity(Value(1, node.origin)), Value(1, node.origin)
+        rows = Value(1, node.origin)
+        bucket = {"kind": "hash", "rows": rows, "function": place.data.hash_function}
     else:
         bucket, rows = _READ[scheme](place, default)
     if scheme not in WORDS and set(known) & set(WORDS):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 from polyrec import api
 from polyrec.config import RunConfig
-from polyrec.dialects import load_text, pbtxt
+from polyrec.dialects import load_text, pbtxt, torcheasyrec
 from polyrec.dialects.node import Report
 
 CONFIG = Path(__file__).parent / "every_option.config"
@@ -71,6 +72,32 @@ def test_no_option_is_forgotten() -> None:
     assert alone == {*FIELDS, *(f"sequence_{kind}" for kind in FIELDS), "sequence_feature"}
     text = CONFIG.read_text()
     assert [field for fields in INNER.values() for field in fields.split() if field not in text] == []
+
+
+def misspelt(text: str, field: str) -> tuple[str, int]:
+    """The text with the last letter but one left out of the field's first name, and the line where it stands."""
+    found = re.search(rf"^ +{field}\b(?=:| \{{)", text, re.MULTILINE)
+    assert found is not None
+    line = text[: found.end()].count("\n") + 1
+    return text[: found.end() - 2] + text[found.end() - 1 :], line
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_a_misspelt_option_is_answered_with_the_right_one(part: int) -> None:
+    """Several at once, each in its line."""
+    text, lines = CONFIG.read_text(), {}
+    for field in sorted({field for fields in (EVERY_KIND, *FIELDS.values()) for field in fields.split()})[part::8]:
+        text, lines[field] = misspelt(text, field)
+    report = Report()
+    root = pbtxt.parse(text, CONFIG.name, report)
+    torcheasyrec.read(root)
+    root.check_unread()
+    told: dict[int, str] = {}
+    for problem in report.problems:
+        assert problem.origin is not None
+        told[problem.origin.line] = told.get(problem.origin.line, "") + problem.message
+    right = [f"did you mean {field}?" in told[line] for field, line in lines.items()]
+    assert sum(right) >= 0.8 * len(right)
 
 
 def rows(size: int, seed: int) -> pa.Table:

@@ -362,8 +362,9 @@ CUSTOM = 'custom_feature {{ feature_name: "f" expression: ["user:a", "user:b"] o
 
 def test_a_compiled_operator_cannot_be_loaded(door: Any) -> None:
     found = door().problems(CUSTOM.format("TextEnds", 'operator_lib_file: "lib/ends.so"'))
-    assert "the compiled library lib/ends.so cannot be loaded; write it as features/operators/text_ends.py" in found
+    assert "the compiled library lib/ends.so cannot be loaded; write one as features/operators/text_ends.py" in found
     assert "--plugins" in found
+    assert "did you mean RegexReplace?" in door().problems(CUSTOM.format("RegexReplac", ""))
 
 
 @pytest.mark.parametrize(
