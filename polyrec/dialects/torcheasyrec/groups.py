@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from polyrec.dialects.fields import is_known, text_or_none, unique
+from polyrec.dialects.fields import is_known, mapped, text_or_none, unique
 from polyrec.dialects.node import Node, Value
+from polyrec.dialects.torcheasyrec.encoders import read_encoders
 from polyrec.dialects.torcheasyrec.ignored import UNUSED
 from polyrec.dialects.torcheasyrec.readout import Feature
 from polyrec.dialects.torcheasyrec.values import default_init
@@ -39,6 +40,15 @@ class Group:
     """Whether all its features are known."""
     members: list[Member] = field(default_factory=list)
     inputs: list[dict[str, Any]] = field(default_factory=list)
+    sequences: list[Group] = field(default_factory=list)
+    """Groups of sequences within it, which its encoders read."""
+    readings: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def longest(self) -> int | None:
+        """Positions that its sequences have at most; None for any number."""
+        limits = [member.feature.draft["max_length"].value for member in self.members if member.feature.is_sequence]
+        return max(limits, default=0) if None not in limits else None
 
     def width(self, of_sequences: bool) -> int:
         return sum(member.width for member in self.members if member.feature.is_sequence == of_sequences)
@@ -100,11 +110,8 @@ def read_groups(model: Node, features: Mapping[str, Feature], wide: Wide | None)
             group.kind = "SEQUENCE" if any(sequences) else "DEEP"
         if group.kind == "WIDE" and wide is None:
             node.report.problem(group.name.origin, node.at("group_type"), "only deepfm takes a WIDE group")
-        for name in names:
-            if not is_known(node, "feature_names", name, features, "feature"):
-                group.is_whole = False
-            else:
-                _add(group, name, features[name.value], tables, (suffix, wide))
+        _fill(group, names, features, tables, (suffix, wide))
+        _read_sequences(group, features, tables, seen)
         if unique(node, "group_name", group.name, seen):
             groups[group.name.value] = group
     if not model.ask("feature_groups"):
@@ -112,9 +119,43 @@ def read_groups(model: Node, features: Mapping[str, Feature], wide: Wide | None)
     return groups, tables
 
 
-def _add(
-    group: Group, name: Value[str], feature: Feature, tables: Tables, naming: tuple[Value[str] | None, Wide | None]
+Naming = tuple[Value[str] | None, Wide | None]
+"""A suffix of tables' names, and what the model says of wide ones."""
+
+
+def _fill(
+    group: Group, names: list[Value[str]], features: Mapping[str, Feature], tables: Tables, naming: Naming
 ) -> None:
+    for name in names:
+        if not is_known(group.node, "feature_names", name, features, "feature"):
+            group.is_whole = False
+        else:
+            _add(group, name, features[name.value], tables, naming)
+
+
+def _read_sequences(outer: Group, features: Mapping[str, Feature], tables: Tables, seen: dict[str, Value[str]]) -> None:
+    """Groups of sequences within a group; a single one need not have a name."""
+    nodes = outer.node.children("sequence_groups")
+    names: dict[str, Value[str]] = {}
+    for node in nodes:
+        own = outer.name if len(nodes) == 1 and not node.has("group_name") else node.text("group_name")
+        # Groups have names of their own here.
+        whole = mapped(own, lambda name: f"{name}_sequence" if name == outer.name.value else name)
+        names[own.value] = whole
+        group = Group(whole, "SEQUENCE", node)
+        if not node.ask("feature_names"):
+            node.report.problem(node.origin, node.at("feature_names"), "is required")
+        naming = (text_or_none(node, "embedding_name_suffix"), None)
+        _fill(group, node.texts("feature_names"), features, tables, naming)
+        if unique(node, "group_name", whole, seen):
+            outer.sequences.append(group)
+    if (nodes or outer.node.ask("sequence_encoders")) and outer.kind != "DEEP":
+        outer.node.report.problem(outer.name.origin, outer.node.at("sequence_groups"), "only a DEEP group has them")
+    lengths = {group.name.value: group.longest for group in outer.sequences}
+    outer.readings = read_encoders(outer.node, names, lengths)
+
+
+def _add(group: Group, name: Value[str], feature: Feature, tables: Tables, naming: Naming) -> None:
     """One feature of a group, and its table when it is one of ids."""
     suffix, wide = naming
     report, path = group.node.report, group.node.at("feature_names")
@@ -150,8 +191,14 @@ def _add(
 
 
 def group_drafts(groups: Mapping[str, Group]) -> list[dict[str, Any]]:
+    every = [part for group in groups.values() for part in (group, *group.sequences)]
     return [
-        {"name": group.name, "kind": "sequence" if group.kind == "SEQUENCE" else "flat", "inputs": group.inputs}
-        for group in groups.values()
+        {
+            "name": group.name,
+            "kind": "sequence" if group.kind == "SEQUENCE" else "flat",
+            "inputs": group.inputs,
+            "readings": group.readings,
+        }
+        for group in every
         if group.inputs
     ]

@@ -46,6 +46,7 @@ IGNORED = {
     f"{_of(*_KINDS)}.embedding_constraints": "where tables lie is planned and does not change what is learnt",
     f"{_of(*_TYPED)}.fg_value_type": "whole numbers are hashed as their decimal text, whatever the column's type",
     f"{_of('custom_feature')}.is_op_thread_safe": "operators here keep nothing between batches",
+    "din_encoder|pooling_encoder.name": "encoders are told apart by what they read",
     "sequence_feature.sequence_pk": "only a server that keeps sequences by key needs it",
     "sgd_optimizer|adagrad_optimizer|adam_optimizer|adamw_optimizer.fused": "a speed setting of CUDA optimizers",
     "sgd_optimizer|adagrad_optimizer|rowwise_adagrad_optimizer|adam_optimizer.max_gradient": (
@@ -135,10 +136,10 @@ REFUSED = {
         )
     },
     f"{_of(*_WITH_IDS)}.dynamicemb": Refusal("tables that grow " + _LATER + "; use zch or hash_bucket_size"),
-    "feature_groups.sequence_groups": Refusal("sequence encoders " + _LATER + "; use a SEQUENCE group and din_towers"),
-    "feature_groups.sequence_encoders": Refusal(
-        "sequence encoders " + _LATER + "; use a SEQUENCE group and din_towers"
-    ),
+    **{
+        f"sequence_encoders.{name}": Refusal(f"{name} {_LATER}; available: din_encoder, pooling_encoder")
+        for name in ("simple_attention", "self_attention_encoder", "multi_window_din_encoder")
+    },
     **{
         f"model_config.{name}": Refusal(f"model {name} {_LATER}; available: deepfm, multi_tower, multi_tower_din")
         for name in _MODELS

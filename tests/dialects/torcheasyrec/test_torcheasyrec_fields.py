@@ -20,7 +20,12 @@ export_config {}
 data_config { input_fields {} }
 feature_configs { custom_feature { expression: "" operator_params { fields { value { list_value {} } } } } }
 model_config {
-  feature_groups {}
+  feature_groups {
+    group_type: DEEP
+    sequence_groups {}
+    sequence_encoders { din_encoder { attn_mlp {} } }
+    sequence_encoders { pooling_encoder {} }
+  }
   multi_tower { towers { mlp {} } final {} }
   losses { binary_cross_entropy {} }
   losses { softmax_cross_entropy {} }
