@@ -55,14 +55,14 @@ def load(arguments: argparse.Namespace) -> Loaded:
 
 def examine(arguments: argparse.Namespace) -> Examined:
     """The same, which may have problems."""
-    from polyrec import dialects
+    from polyrec import dialects, runtime
     from polyrec.dialects import edits
 
     add_plugins(arguments)
     changes = [edit for text in arguments.edit for edit in edits.parse(text)]
     settings = dict(edits.set_values(text) for text in arguments.set)
     path = config_path(arguments.config)
-    return dialects.examine(path, dialect=arguments.dialect, edits=changes, settings=settings)
+    return dialects.examine(path, arguments.dialect, changes, settings, runtime.switches())
 
 
 def config_path(name: str) -> str:
