@@ -55,3 +55,11 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     lost = VocabularyFileBucket(file=str(tmp_path / "lost.txt"), rows=3, unknown=None)
     with pytest.raises(ConfigError, match=r"lost\.txt: no such file of words"):
         lost.rows_of(pa.array(["a"]))
+
+
+def test_whether_lines_hold_ids_can_be_told(tmp_path: Path) -> None:
+    lines = "iphone 5\ngalaxy 4\n"
+    found = bucket(tmp_path, lines, has_ids=False)
+    assert found.rows_of(pa.array(["galaxy 4", "iphone 5", "iphone"])).tolist() == [1, 0, 0]
+    with pytest.raises(ConfigError, match="needs a word and its id"):
+        bucket(tmp_path, "rome\n", has_ids=True).rows_of(pa.array(["rome"]))
