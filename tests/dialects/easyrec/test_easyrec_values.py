@@ -270,6 +270,13 @@ def test_deepfm_without_final_layers_needs_one_wide_number_per_class(read: Read)
         read(*DEEPFM, ("dnn { hidden_units: 8 }", "dnn { hidden_units: 8 } wide_output_dim: 4"))
 
 
+@pytest.mark.parametrize("word", ["false", "False", "0"])
+def test_what_is_refused_may_be_off(read: Read, word: str) -> None:
+    assert read((ADAM, f"{ADAM} use_moving_average: {word}")) == read()
+    with pytest.raises(ConfigError, match="averaged weights are not available yet"):
+        read((ADAM, f'{ADAM} use_moving_average: "false"'))
+
+
 def test_ignored_fields_are_reported_with_their_reason(small: str) -> None:
     text = small.replace("num_steps: 10", "num_steps: 10 sync_replicas: true")
     ignored = load_text(text, "small.config", "easyrec").report.ignored

@@ -7,6 +7,7 @@ import pytest
 
 from polyrec.errors import ConfigError
 from polyrec.features.buckets.vocabulary_file import VocabularyFileBucket
+from polyrec.features.id import IdFeature
 
 
 def bucket(folder: Path, text: str, rows: int = 9, **fields: object) -> VocabularyFileBucket:
@@ -63,3 +64,8 @@ def test_whether_lines_hold_ids_can_be_told(tmp_path: Path) -> None:
     assert found.rows_of(pa.array(["galaxy 4", "iphone 5", "iphone"])).tolist() == [1, 0, 0]
     with pytest.raises(ConfigError, match="needs a word and its id"):
         bucket(tmp_path, "rome\n", has_ids=True).rows_of(pa.array(["rome"]))
+
+
+def test_a_default_is_not_looked_up_before_the_file_is_needed() -> None:
+    lost = VocabularyFileBucket(file="assets/lost.txt", rows=3, unknown=0)
+    assert IdFeature(name="f", column="c", bucket=lost, default="rome").rows == 3
