@@ -114,12 +114,19 @@ def of_function(text: str, argument: str) -> str:
     given = body.args
     if len(given.args) != 1 or given.posonlyargs or given.kwonlyargs or given.vararg or given.kwarg or given.defaults:
         raise ValueError("needs a lambda of one argument")
-    return _Translation({given.args[0].arg: argument}).of(body.body)
+    return _translated(body.body, {given.args[0].arg: argument})
 
 
 def translated(text: str, names: Mapping[str, str]) -> str:
     """A Python expression over these names as a formula of what they stand for; ValueError for any other code."""
-    return _Translation(names).of(_parsed(text))
+    return _translated(_parsed(text), names)
+
+
+def _translated(tree: ast.expr, names: Mapping[str, str]) -> str:
+    try:
+        return _Translation(names).of(tree)
+    except RecursionError:
+        raise ValueError("nests too deeply") from None
 
 
 def _parsed(text: str) -> ast.expr:
