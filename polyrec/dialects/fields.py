@@ -41,7 +41,7 @@ class Unused:
         for key, name in _of_message(path, tuple(self.refused)):
             refusal = self.refused[key]
             for field in node.ask(name):
-                if field.fields is not None or field.scalar not in refusal.harmless:
+                if field.fields is not None or _plain(field) not in refusal.harmless:
                     field.wrong(refusal.reason)
                 field.mark_read()
 
@@ -154,6 +154,12 @@ def _messages(node: Node, unused: Unused) -> Iterable[Node]:
         for name, nodes in node.fields.items():
             for child in nodes if name not in left_out else ():
                 yield from _messages(child, unused)
+
+
+def _plain(field: Node) -> Scalar:
+    """The value of a field; in protobuf text a truth is a bare word."""
+    words: dict[Scalar, bool] = {"true": True, "True": True, "t": True, "false": False, "False": False, "f": False}
+    return field.scalar if field.quoted else words.get(field.scalar, field.scalar)
 
 
 def _shown(key: str) -> str:

@@ -324,10 +324,7 @@ def row_of(bucket: BucketConfig, text: str) -> int:
 
 
 def check_default(bucket: BucketConfig, default: str | None) -> None:
-    """A default that the bucket refuses is wrong in the config, whatever the data."""
-    if default == "":
-        raise ValueError("default is empty; leave it out to give such rows no id")
-    # A file is read when it is first used: the config of an export comes before its place is known.
+    """A default that the bucket refuses is wrong in the config, whatever the data; files are not read for that."""
     if default is not None and not any(assets(bucket)):
         try:
             row_of(bucket, default)

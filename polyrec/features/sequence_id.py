@@ -24,7 +24,8 @@ class SequenceIdFeature(FeatureConfig):
     """Texts, lists of text or whole numbers, or lists of lists or maps of them."""
     bucket: BucketConfig
     default: str | None
-    """Value of a position that is null or empty, and the one position of a row that has none; None for no id."""
+    """Value of a position that is null or empty, and the one position of a row that has none, which may be the empty
+    text, with an id as any other text; None for no id."""
     separator: str | None = Field(default=None, min_length=1)
     """Stands between the positions of a text, None when a text is one position."""
     max_length: int | None = Field(default=None, gt=0)

@@ -184,6 +184,7 @@ def test_boundaries_give_a_number_a_table(read: Read) -> None:
     config = read((CITY, raw))
     assert dumped(config.features[0]) == {
         "kind": "bucketized", "name": "city", "column": "p", "boundaries": [1.0, 2.5], "default": 0.0,
+        "size": None, "separator": None,
     }  # fmt: skip
     assert config.tables[0].rows == 3
 

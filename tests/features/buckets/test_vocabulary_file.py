@@ -67,3 +67,16 @@ def test_a_default_is_looked_up_when_the_file_is_there(tmp_path: Path) -> None:
     moved = with_assets(feature, lambda name: str(tmp_path / name))
     (tmp_path / "none.txt").write_text("a\nb\n")
     assert moved.transform(pa.record_batch({"c": pa.array(["a", None])})).values.tolist() == [0, 1]
+
+
+def test_whether_lines_hold_ids_can_be_told(tmp_path: Path) -> None:
+    lines = "iphone 5\ngalaxy 4\n"
+    found = bucket(tmp_path, lines, has_ids=False)
+    assert found.rows_of(pa.array(["galaxy 4", "iphone 5", "iphone"])).tolist() == [1, 0, 0]
+    with pytest.raises(ConfigError, match="needs a word and its id"):
+        bucket(tmp_path, "rome\n", has_ids=True).rows_of(pa.array(["rome"]))
+
+
+def test_a_default_is_not_looked_up_before_the_file_is_needed() -> None:
+    lost = VocabularyFileBucket(file="assets/lost.txt", rows=3, unknown=0)
+    assert IdFeature(name="f", column="c", bucket=lost, default="rome").rows == 3
