@@ -28,7 +28,7 @@ class ItemTable(Frozen):
     attribute_separator: str = Field(default=":", min_length=1)
     """Between the attributes in their field."""
     value_separator: str | None = Field(default=None, min_length=1)
-    """Between the values of an attribute whose column in the data holds lists."""
+    """Between the values of an attribute whose column in the data holds lists; None when each holds one value."""
 
 
 def read_items(config: ItemTable, item_column: str, attributes: Sequence[str]) -> Items:
@@ -120,17 +120,10 @@ class Items:
 
     def _converted(self, name: str, kind: pa.DataType) -> pa.Array:
         values = decode(self._texts_of[name])
-        separator = self._config.value_separator
-        if is_text(values):
-            if pa.types.is_map(kind) or (is_list(kind) and separator is None):
-                raise DataError(
-                    f"{self.place(0)}: attribute {name}: a text cannot be read as {kind}, the type of the data's "
-                    "column; set value_separator for lists, or keep the items in Parquet"
-                )
-            if is_list(kind):
-                values = compute.split_pattern(values, separator)
-            elif not _is_word(kind):
-                values = compute.utf8_trim_whitespace(values)
+        if is_list(kind) and not is_list(values.type):
+            values = self._as_lists(values)
+        elif is_text(values) and not _is_word(kind):
+            values = compute.utf8_trim_whitespace(values)
         try:
             return values.cast(kind)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -139,6 +132,13 @@ class Items:
                 f"{self.place(row)}: attribute {name}: cannot read {values[row].as_py()!r} as {kind}, the type of the "
                 "data's column; correct the row, or the order of the attributes"
             ) from None
+
+    def _as_lists(self, values: pa.Array) -> pa.Array:
+        if self._config.value_separator is not None and is_text(values):
+            return compute.split_pattern(values, self._config.value_separator)
+        # Slot text has lists of one value each.
+        ends = np.cumsum(~values.is_null().to_numpy(zero_copy_only=False))
+        return pa.LargeListArray.from_arrays(pa.array(np.concatenate(([0], ends))), values.drop_null())
 
 
 def item_schema(rows: pa.RecordBatch, names: Sequence[str]) -> pa.Schema:

@@ -162,16 +162,16 @@ class NegativeSampler:
         """What is missing, from the weights of all items that may still be drawn."""
         weights = self.items.weights.copy() if self._config.draw_by == "weight" else np.ones(len(self.items))
         weights[excluded] = 0
+        count = np.count_nonzero(weights)
+        if count < (self._count if self._config.is_distinct else 1):
+            raise DataError(
+                f"{self.items.path}: only {count} of {len(self.items)} items are left to draw {self._count} from, "
+                "without those of the batch; lower the count or the batch size, or set kept_from to row"
+            )
         wanted = self._count - len(found)
         if self._config.is_distinct:
             weights[found] = 0
         left = np.flatnonzero(weights)
-        if len(left) < (wanted if self._config.is_distinct else 1):
-            raise DataError(
-                f"{self.items.path}: only {len(left)} of {len(self.items)} items are left to "
-                f"draw {wanted} of {self._count} from, without those of the batch; lower the count or the batch size, "
-                "or set kept_from to row"
-            )
         if self._config.is_distinct:
             # The first to arrive, at rates that are their weights, come in the order in which they would be drawn.
             arrivals = random.standard_exponential(len(left)) / weights[left]
