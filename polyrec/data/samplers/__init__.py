@@ -11,8 +11,8 @@ import numpy as np
 if TYPE_CHECKING:
     import pyarrow as pa
 
-TRAINING, EVALUATION = 2, 3
-"""Begin the seeds of what is drawn, apart from those of the orders of files and rows."""
+TRAINING, EVALUATION = 3, 4
+"""Keep what is drawn apart from other choices made with the same seed."""
 
 
 def _nothing() -> np.ndarray:

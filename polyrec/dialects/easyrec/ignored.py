@@ -36,6 +36,9 @@ IGNORED = {
     "data_config.pai_worker_slice_num": "rows are dealt to processes evenly, whatever the files",
     "feature_config.embedding_on_cpu": "where tables lie is planned and does not change what is learnt",
     f"{_FEATURE}.max_partitions": "where tables lie is planned and does not change what is learnt",
+    "negative_sampler_v2|hard_negative_sampler|hard_negative_sampler_v2.user_input_path": (
+        "users are known by their edges"
+    ),
     "model_config.model_name": _UNREAD,
     "deepfm.wide_regularization": "EasyRec itself does not use it",
     "export_config.exports_to_keep": "exports are made by polyrec export, into a folder of your choice",
@@ -75,13 +78,6 @@ _MESSAGES = [
     "simple_multi_task",
     "ple",
     "rocket_launching",
-]
-_SAMPLERS = [
-    "negative_sampler",
-    "negative_sampler_v2",
-    "hard_negative_sampler",
-    "hard_negative_sampler_v2",
-    "negative_sampler_in_memory",
 ]
 _SCHEDULES = ["manual_step", "cosine_decay", "poly_decay", "transformer"]
 _LOSS_PARTS = [
@@ -157,7 +153,6 @@ REFUSED = {
     "data_config.data_compression_type": Refusal("compressed records are not available yet", ("",)),
     "data_config.n_data_batch_tfrecord": Refusal("TFRecord files are not available yet", (0,)),
     "data_config.feature_fields": Refusal("DataHub input " + _LATER),
-    **{f"data_config.{name}": Refusal("negative sampling " + _LATER) for name in _SAMPLERS},
     "input_fields.input_dim": Refusal("fields of several numbers are not available yet", (1,)),
     "input_fields.input_shape": Refusal("fields of several numbers are not available yet", (1,)),
     "input_fields.user_define_fn": Refusal("functions from files are not run; compute the column beforehand", ("",)),

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from polyrec.dialects.fields import is_known, mapped, positive
 from polyrec.dialects.node import Node, Value
 from polyrec.dialects.torcheasyrec.ignored import UNUSED
+from polyrec.dialects.torcheasyrec.samplers import read_sampler
 from polyrec.errors import nearest
 
 Mode = Literal["encoded", "raw", "bucketize"]
@@ -67,7 +68,9 @@ def read_data(root: Node) -> DataSection:
         names = [column["name"].value for column in columns]
         labels = [label for label in labels if is_known(node, "label_fields", label, names, "input field")]
         weights = [weight for weight in weights if is_known(node, "sample_weight_fields", weight, names, "input field")]
-    return DataSection(draft, _mode(node), node.text("fg_encoded_multival_sep", "\x03").value, labels, weights)
+    mode, separator = _mode(node), node.text("fg_encoded_multival_sep", "\x03").value
+    draft["sampler"] = read_sampler(node, "\x1d" if mode == "raw" else separator, labels)
+    return DataSection(draft, mode, separator, labels, weights)
 
 
 def _mode(node: Node) -> Mode:

@@ -23,6 +23,11 @@ IGNORED = {
     "data_config.is_orderby_partition": "only MaxCompute tables have partitions",
     "data_config.odps_data_quota_name": "only MaxCompute tables need it",
     "data_config.odps_data_compression": "only MaxCompute tables need it",
+    "negative_sampler_v2|hard_negative_sampler|hard_negative_sampler_v2.user_input_path": (
+        "users are known by their edges"
+    ),
+    "tdm_sampler.predict_edge_input_path": "only retrieval walks down the tree",
+    "tdm_sampler.num_eval_sample": "layer_num_sample holds in evaluation too",
     "model_config.kernel": "only HSTU models choose kernels",
     f"{_ANY}.embedding_constraints": "where tables lie is planned and does not change what is learnt",
     f"{_ID}.fg_value_type": "ids are hashed as the decimal text of whole numbers, whatever their column's type",
@@ -117,18 +122,6 @@ REFUSED = {
     "data_config.batch_cost_size": Refusal("batches by cost " + _LATER + "; set batch_size", (0,)),
     "data_config.sample_mask_prob": Refusal("masking of features " + _LATER, (0, 0.0)),
     "data_config.negative_sample_mask_prob": Refusal("masking of features " + _LATER, (0, 0.0)),
-    **{
-        f"data_config.{name}": Refusal("negative sampling " + _LATER)
-        for name in (
-            [
-                "negative_sampler",
-                "negative_sampler_v2",
-                "hard_negative_sampler",
-                "hard_negative_sampler_v2",
-                "tdm_sampler",
-            ]
-        )
-    },
     **{
         f"feature_configs|features.{start}{name}": Refusal(
             f"{start}{name} {_LATER}; available: id_feature, raw_feature, sequence_feature, sequence_id_feature, "

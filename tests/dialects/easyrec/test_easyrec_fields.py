@@ -7,6 +7,7 @@ from pathlib import Path
 from polyrec.dialects import easyrec, fields, pbtxt
 from polyrec.dialects.easyrec.ignored import UNUSED
 from polyrec.dialects.node import Node, Report
+from polyrec.dialects.sampling import KINDS
 
 ROOT = Path(__file__).parents[3]
 # Together with the examples, every message that is read.
@@ -48,11 +49,12 @@ feature_config {
 }
 model_config { model_class: "DeepFM" deepfm { dnn {} final_dnn {} } }
 """
+SAMPLERS = [f"data_config {{ {name} {{}} }}" for name in (*KINDS, "negative_sampler_in_memory")]
 
 
 def read_roots() -> list[Node]:
     texts = [path.read_text() for path in sorted((ROOT / "examples" / "easyrec").glob("*.config"))]
-    roots = [pbtxt.parse(text, "everything.config", Report()) for text in (*texts, EVERYTHING, NEWER)]
+    roots = [pbtxt.parse(text, "everything.config", Report()) for text in (*texts, EVERYTHING, NEWER, *SAMPLERS)]
     for root in roots:
         easyrec.read(root)
     return roots

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from polyrec.dialects import fields, pbtxt, torcheasyrec
 from polyrec.dialects.node import Node, Report
+from polyrec.dialects.sampling import KINDS
 from polyrec.dialects.torcheasyrec.ignored import UNUSED
 
 ROOT = Path(__file__).parents[3]
@@ -42,6 +43,7 @@ OPTIMIZERS = [
     for part, names in (("sparse", ("adagrad", "rowwise_adagrad", "adam")), ("dense", ("adagrad", "adam", "adamw")))
     for name in names
 ]
+SAMPLERS = [f"data_config {{ {name} {{}} }}" for name in (*KINDS, "tdm_sampler")]
 MODELS = [
     "data_config { fg_mode: FG_DAG } feature_configs { id_feature {} } "
     "feature_configs { sequence_id_feature { num_buckets: 1 } } "
@@ -54,7 +56,10 @@ MODELS = [
 
 def read_roots() -> list[Node]:
     texts = [path.read_text() for path in sorted((ROOT / "examples" / "torcheasyrec").glob("*.config"))]
-    roots = [pbtxt.parse(text, "everything.config", Report()) for text in (*texts, EVERYTHING, *OPTIMIZERS, *MODELS)]
+    roots = [
+        pbtxt.parse(text, "everything.config", Report())
+        for text in (*texts, EVERYTHING, *OPTIMIZERS, *SAMPLERS, *MODELS)
+    ]
     for root in roots:
         torcheasyrec.read(root)
     return roots
