@@ -31,6 +31,10 @@ class AliasTable:
         self.share[heavy[:-1]] = np.clip(1 + surplus[:-1] - room[ends], 0, 1)
         self.alias[heavy[:-1]] = heavy[1:]
 
+    @property
+    def nbytes(self) -> int:
+        return self.share.nbytes + self.alias.nbytes
+
     def draw(self, random: np.random.Generator, count: int) -> np.ndarray:
         """int64 [count], each by the weights, whatever the others are."""
         boxes = random.integers(0, len(self.share), count)

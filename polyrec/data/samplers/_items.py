@@ -76,6 +76,12 @@ class Items:
     def place(self, number: int) -> str:
         return self._rows.place(number)
 
+    @property
+    def nbytes(self) -> int:
+        """Memory of the tables, with the columns made so far."""
+        arrays = [*self._texts_of.values(), *self._made.values()]
+        return self.ids.nbytes + self.weights.nbytes + self.alias.nbytes + sum(array.nbytes for array in arrays)
+
     def attribute(self, name: str) -> pa.Array:
         """As the files have it."""
         return self._texts_of[name]

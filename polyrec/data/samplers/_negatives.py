@@ -20,6 +20,7 @@ ROUNDS = 8
 
 Pairs = tuple[np.ndarray, np.ndarray]
 """Rows and items that belong together, int64 each."""
+_NO_PAIRS: Pairs = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 class Negatives(SamplerConfig):
@@ -92,9 +93,9 @@ class NegativeSampler:
         self._hard: Edges | None = hard_edges and read_edges(hard_edges, self.items)
 
     def __call__(self, rows: pa.RecordBatch, random: np.random.Generator) -> Sampled:
-        own = self._own(rows)
-        drawn, hidden = self._shared(self._positives(own, rows), random)
-        owners, hard = self._of_rows(own, rows, random)
+        own, chosen = self._own(rows), self._joined(self._positive, rows)
+        drawn, hidden = self._shared(own, chosen, random)
+        owners, hard = self._of_rows(own, chosen, self._joined(self._hard, rows), random)
         numbers = np.concatenate((drawn, hard))
         schema = item_schema(rows, self._config.item_columns)
         return Sampled(
@@ -113,27 +114,27 @@ class NegativeSampler:
         owners = np.repeat(np.arange(rows.num_rows), found.lengths)
         return owners[numbers >= 0], numbers[numbers >= 0]
 
-    def _positives(self, own: Pairs, rows: pa.RecordBatch) -> Pairs:
-        if self._positive is None:
-            return own
-        owners, items = self._positive.of(column(rows, self._user_column), self._user_column)
-        return np.concatenate((own[0], owners)), np.concatenate((own[1], items))
+    def _joined(self, edges: Edges | None, rows: pa.RecordBatch) -> Pairs:
+        """The rows and the items that their users have edges to, in the order of the rows, then of the items."""
+        return _NO_PAIRS if edges is None else edges.of(column(rows, self._user_column), self._user_column)
 
-    def _shared(self, positives: Pairs, random: np.random.Generator) -> tuple[np.ndarray, Pairs]:
+    def _shared(self, own: Pairs, chosen: Pairs, random: np.random.Generator) -> tuple[np.ndarray, Pairs]:
         """Items for all rows, and the pairs of a row and a place among them that must not count."""
+        owners, items = (np.concatenate(parts) for parts in zip(own, chosen, strict=True))
         if self._config.kept_from == "batch":
-            return self._draw(random, np.unique(positives[1])), (np.zeros(0, np.int64), np.zeros(0, np.int64))
+            return self._draw(random, np.unique(items)), _NO_PAIRS
         drawn = self._draw(random, np.zeros(0, np.int64))
-        return drawn, _matches(positives, drawn)
+        is_drawn = np.zeros(len(self.items), bool)
+        is_drawn[drawn] = True
+        return drawn, _matches((owners[is_drawn[items]], items[is_drawn[items]]), drawn)
 
-    def _of_rows(self, own: Pairs, rows: pa.RecordBatch, random: np.random.Generator) -> Pairs:
+    def _of_rows(self, own: Pairs, chosen: Pairs, passed: Pairs, random: np.random.Generator) -> Pairs:
         """Items that single rows passed over, in the order of the rows; none that is positive for the row."""
-        if self._hard is None:
-            return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        owners, items = self._hard.of(column(rows, self._user_column), self._user_column)
-        is_hard = ~_among((owners, items), self._positives(own, rows), len(self.items))
-        owners, items = owners[is_hard], items[is_hard]
-        order = np.lexsort((random.random(len(owners)), owners))
+        size = len(self.items)
+        keys, own_keys, chosen_keys = (owners * size + items for owners, items in (passed, own, chosen))
+        keys = keys[~_in_order(keys, np.sort(own_keys)) & ~_in_order(keys, chosen_keys)]
+        owners, items = keys // size, keys % size
+        order = np.argsort(owners + random.random(len(owners)), kind="stable")
         owners, items = owners[order], items[order]
         begins = np.searchsorted(owners, owners, side="left")
         is_kept = np.arange(len(owners)) - begins < self._hard_count
@@ -187,11 +188,6 @@ def _in_order(wanted: np.ndarray, ordered: np.ndarray) -> np.ndarray:
         return np.zeros(len(wanted), bool)
     places = np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)
     return ordered[places] == wanted
-
-
-def _among(pairs: Pairs, others: Pairs, count: int) -> np.ndarray:
-    """Which pairs are among others; items are less than `count`."""
-    return _in_order(pairs[0] * count + pairs[1], np.unique(others[0] * count + others[1]))
 
 
 def _matches(positives: Pairs, drawn: np.ndarray) -> Pairs:

@@ -136,6 +136,10 @@ class Ids:
     def __len__(self) -> int:
         return len(self._sorted)
 
+    @property
+    def nbytes(self) -> int:
+        return self._sorted.nbytes + self._order.nbytes
+
     def repeated(self) -> np.ndarray:
         """Where a value stands that has come before."""
         wrong = np.zeros(len(self._sorted), bool)
