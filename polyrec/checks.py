@@ -226,7 +226,7 @@ def _sampler(config: RunConfig) -> Found:
     """Whether sampled items reach the model, and nothing is half of an item and half of a row."""
     sampler = config.data.sampler
     if sampler is None or sampler.adds == "rows":
-        return []
+        return _of_sampled_items(config, has_items=False)
     if not config.model.takes_sampled_items:
         return [("data.sampler", f"{config.model.kind} takes no sampled items; remove the sampler")]
     columns, of_items = set(sampler.item_columns), config.item_features
@@ -248,6 +248,22 @@ def _sampler(config: RunConfig) -> Found:
             text = f"has features of items ({', '.join(sorted(of_items & names))}) and of rows"
             text += f" ({', '.join(sorted(names - of_items))}), which a sampler keeps apart; make two groups of it"
             found.append((f"groups[{number}]", f"{group.name} {text}"))
+    return found + _of_sampled_items(config, has_items=True)
+
+
+def _of_sampled_items(config: RunConfig, *, has_items: bool) -> Found:
+    """Losses and metrics that compare with sampled items, where there are none, and the other way round."""
+    found: Found = []
+    for number, task in enumerate(config.tasks):
+        parts = [(f"losses[{index}].loss", item.loss) for index, item in enumerate(task.losses)]
+        parts += [(f"metrics[{index}]", metric) for index, metric in enumerate(task.metrics)]
+        for at, part in parts:
+            if part.of_sampled_items and not has_items:
+                text = f"{part.title} compares with sampled items; set data.sampler, or choose another"
+                found.append((f"tasks[{number}].{at}", text))
+            elif has_items and not part.of_sampled_items:
+                text = f"{part.title} takes no sampled items; use sampled_softmax and recall_at_k, or no sampler"
+                found.append((f"tasks[{number}].{at}", text))
     return found
 
 

@@ -243,6 +243,8 @@ class LossConfig(Component):
     """Logits and labels to one loss per row; also names what such logits predict."""
 
     folder: ClassVar[str] = "losses"
+    of_sampled_items: ClassVar[bool] = False
+    """Whether it compares a row's own item with sampled ones, not a logit with a label."""
 
     @property
     @abstractmethod
@@ -269,6 +271,8 @@ class Meter(Protocol):
 
 class MetricConfig(Component):
     folder: ClassVar[str] = "metrics"
+    of_sampled_items: ClassVar[bool] = False
+    """Whether it takes the scores of a row's own item and of sampled ones."""
 
     @property
     @abstractmethod

@@ -76,6 +76,8 @@ def config(folder: Path, sampler: Negative | None, *, same_table: bool = True) -
     }
     found = settings(folder, **changes)
     found["model"] = TakesItems()
+    if sampler is not None:
+        found["tasks"] = [{"label": "click", "losses": [{"loss": {"kind": "sampled_softmax"}}]}]
     made = RunConfig.model_validate(found)
     return made.model_copy(update={"data": made.data.model_copy(update={"sampler": sampler})})
 
@@ -239,6 +241,19 @@ def test_a_feature_of_both_sides_is_an_error(tmp_path: Path, sampler: Negative) 
         "features[7]",
         "pair is made of item, which sampled items have, and of user, which they do not have; keep the two apart",
     )
+
+
+def test_losses_and_metrics_fit_a_sampler_or_none(tmp_path: Path, sampler: Negative) -> None:
+    drawing, plain = config(tmp_path, sampler), config(tmp_path, None)
+    auc = drawing.model_copy(update={"tasks": plain.tasks})
+    assert [path for path, _ in faults(auc)] == ["tasks[0].losses[0].loss", "tasks[0].metrics[0]"]
+    alone = plain.model_copy(update={"tasks": drawing.tasks})
+    assert faults(alone) == [
+        (
+            "tasks[0].losses[0].loss",
+            "softmax_cross_entropy compares with sampled items; set data.sampler, or choose another",
+        )
+    ]
 
 
 def test_the_sampler_s_columns_are_read_and_looked_for(tmp_path: Path, sampler: Negative) -> None:

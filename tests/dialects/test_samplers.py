@@ -9,6 +9,7 @@ import pytest
 from polyrec.data.samplers.tdm import TDM
 from polyrec.dialects import load_text
 from polyrec.errors import ConfigError
+from polyrec.losses.binary_cross_entropy import BinaryCrossEntropy
 from polyrec.models.multi_tower import MultiTowerConfig
 
 TORCHEASYREC = """
@@ -58,6 +59,7 @@ USER = 'user_input_path: "u.txt" user_id_field: "user"'
 def takes_items(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if MultiTower took sampled items, so that the config around a sampler can be small."""
     monkeypatch.setattr(MultiTowerConfig, "takes_sampled_items", True)
+    monkeypatch.setattr(BinaryCrossEntropy, "of_sampled_items", True)
 
 
 def sampler(dialect: str, text: str, mode: str = "FG_DAG") -> dict[str, Any]:
@@ -145,7 +147,8 @@ def test_values_of_lists_are_separated_as_the_data_s_are() -> None:
     assert (found["items"]["value_separator"], found["id_separator"]) == ("\x03", ",")
 
 
-def test_tdm() -> None:
+def test_tdm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BinaryCrossEntropy, "of_sampled_items", False)
     text = """
     tdm_sampler {
       item_input_path: "n.txt" edge_input_path: "e.txt" predict_edge_input_path: "p.txt"
@@ -186,7 +189,8 @@ def test_faults_stand_at_their_lines(dialect: str, monkeypatch: pytest.MonkeyPat
     assert "multi_tower takes no sampled items; remove the sampler" in found
 
 
-def test_tdm_needs_attributes_and_layers_that_fit() -> None:
+def test_tdm_needs_attributes_and_layers_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BinaryCrossEntropy, "of_sampled_items", False)
     text = 'tdm_sampler {{ item_input_path: "n" edge_input_path: "e" item_id_field: "item" {} }}'
     (found,) = problems("torcheasyrec", text.format("layer_num_sample: [0, 1]"))
     assert "tdm_sampler.attr_fields: is required" in found
