@@ -13,6 +13,7 @@ from test_two_ranks import on_two_ranks
 
 from polyrec import api
 from polyrec.config import RunConfig
+from polyrec.dialects import load_text
 
 USERS, ITEMS, KINDS = 60, 200, 4
 HASHED = {"kind": "identity", "out_of_range": "error"}
@@ -159,3 +160,52 @@ def test_two_ranks_draw_for_themselves_and_learn_together(tmp_path: Path) -> Non
     assert result["samples"] == 6 * 5950
     assert result["metrics"]["recall_at_20"] > 0.7
     assert result["evaluated"] == pytest.approx(result["metrics"])
+
+
+UPSTREAM = """
+train_input_path: "{folder}/train.parquet"
+eval_input_path: "{folder}/eval.parquet"
+model_dir: "{folder}/model"
+train_config {{
+  sparse_optimizer {{ adagrad_optimizer {{ lr: 0.1 }} constant_learning_rate {{}} }}
+  dense_optimizer {{ adam_optimizer {{ lr: 0.02 }} constant_learning_rate {{}} }}
+  num_epochs: 4
+}}
+data_config {{
+  dataset_type: ParquetDataset
+  batch_size: 50
+  fg_mode: FG_DAG
+  label_fields: "click"
+  hard_negative_sampler {{
+    user_input_path: "{folder}/users.txt" item_input_path: "{folder}/items.txt"
+    hard_neg_edge_input_path: "{folder}/passed.txt"
+    num_sample: 50 num_hard_sample: 3 num_eval_sample: 60
+    attr_fields: "shade" item_id_field: "item" user_id_field: "user"
+  }}
+}}
+feature_configs {{ id_feature {{ feature_name: "user" expression: "user:user" num_buckets: 60 embedding_dim: 8 }} }}
+feature_configs {{
+  id_feature {{ feature_name: "item" expression: "item:item" hash_bucket_size: 900 embedding_dim: 8 }}
+}}
+feature_configs {{ id_feature {{ feature_name: "shade" expression: "item:shade" num_buckets: 7 embedding_dim: 8 }} }}
+model_config {{
+  feature_groups {{ group_name: "user" feature_names: "user" group_type: DEEP }}
+  feature_groups {{ group_name: "item" feature_names: ["item", "shade"] group_type: DEEP }}
+  dssm {{
+    user_tower {{ input: "user" mlp {{ hidden_units: 16 }} }}
+    item_tower {{ input: "item" mlp {{ hidden_units: 16 }} }}
+    output_dim: 8 similarity: COSINE temperature: 0.1
+  }}
+  metrics {{ recall_at_k {{ top_k: 20 }} }}
+  losses {{ softmax_cross_entropy {{}} }}
+}}
+"""
+
+
+def test_a_config_of_torcheasyrec_runs_as_it_is(tmp_path: Path) -> None:
+    write(tmp_path)
+    config = load_text(UPSTREAM.format(folder=tmp_path), "dssm.config", "torcheasyrec").config
+    assert isinstance(config, RunConfig)
+    result = api.train(config)
+    assert result["steps"] == 480
+    assert result["metrics"]["recall_at_20"] > 0.6

@@ -55,7 +55,6 @@ _MODELS = [
     "dlrm_hstu",
     "pepnet",
     "ultra_hstu",
-    "dssm",
     "dssm_v2",
     "dat",
     "hstu_match",
@@ -146,9 +145,10 @@ REFUSED = {
         "sequence encoders " + _LATER + "; use a SEQUENCE group and din_towers"
     ),
     **{
-        f"model_config.{name}": Refusal(f"model {name} {_LATER}; available: deepfm, multi_tower, multi_tower_din")
+        f"model_config.{name}": Refusal(f"model {name} {_LATER}; available: deepfm, multi_tower, multi_tower_din, dssm")
         for name in _MODELS
     },
+    "dssm.in_batch_negative": Refusal("negatives of the batch are not available yet; use a sampler", (False,)),
     "model_config.train_metrics": Refusal("metrics of training batches are not available yet; use metrics"),
     "model_config.variational_dropout": Refusal("variational dropout " + _LATER),
     "model_config.use_pareto_loss_weight": Refusal("Pareto weights of losses " + _LATER, (False,)),
@@ -159,9 +159,9 @@ REFUSED = {
     "losses.contrastive_loss": Refusal("contrastive_loss " + _LATER),
     **{
         f"metrics.{name}": Refusal(
-            f"{name} {_LATER}; available: auc, mean_absolute_error, mean_squared_error, accuracy"
+            f"{name} {_LATER}; available: auc, mean_absolute_error, mean_squared_error, accuracy, recall_at_k"
         )
-        for name in (["multiclass_auc", "recall_at_k", "grouped_auc", "xauc", "grouped_xauc", "normalized_entropy"])
+        for name in (["multiclass_auc", "grouped_auc", "xauc", "grouped_xauc", "normalized_entropy"])
     },
 }
 

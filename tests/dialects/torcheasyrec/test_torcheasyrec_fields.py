@@ -36,6 +36,7 @@ model_config {
   metrics { mean_absolute_error {} }
   metrics { mean_squared_error {} }
   metrics { accuracy {} }
+  metrics { recall_at_k {} }
 }
 """
 OPTIMIZERS = [
@@ -51,6 +52,7 @@ MODELS = [
     "model_config { deepfm { deep {} final {} } }",
     "data_config { fg_mode: FG_DAG } feature_configs { sequence_feature { features { id_feature {} } } } "
     "model_config { multi_tower_din { towers { mlp {} } din_towers { attn_mlp {} } final {} } }",
+    "data_config {} model_config { dssm { user_tower { mlp {} } item_tower { mlp {} } } }",
 ]
 
 
