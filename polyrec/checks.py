@@ -21,6 +21,7 @@ def check(config: RunConfig) -> Found:
         found += _group(config, group, f"groups[{index}]")
     # Widths are known only when all that groups name is there.
     found = found or _readings(config)
+    found += _sampler(config)
     return found + _model(config) + _tasks(config) + _ends(config)
 
 
@@ -69,6 +70,7 @@ def check_columns(config: RunConfig, names: Iterable[str]) -> Found:
     readers += [(f"derived[{index}].operator", item.operator.inputs) for index, item in enumerate(config.derived)]
     wanted = [(path, column) for path, inputs in readers for column in inputs if column not in derived]
     wanted += [(f"tasks[{index}].label", task.label) for index, task in enumerate(config.tasks)]
+    wanted += [("data.sampler", column) for column in config.data.sampler.inputs] if config.data.sampler else []
     wanted += [(f"tasks[{i}].sample_weight", task.sample_weight) for i, task in enumerate(config.tasks)
                if task.sample_weight]  # fmt: skip
     return [
@@ -215,6 +217,51 @@ def _readings(config: RunConfig) -> Found:
             fault = reading.encoder.fault(*widths)
             if fault is not None:
                 found.append((f"groups[{number}].readings[{index}].encoder", f"{reading.group}: {fault}"))
+    return found
+
+
+def _sampler(config: RunConfig) -> Found:
+    """Whether sampled items reach the model, and nothing is half of an item and half of a row."""
+    sampler = config.data.sampler
+    if sampler is None or sampler.adds == "rows":
+        return _of_sampled_items(config, has_items=False)
+    if not config.model.takes_sampled_items:
+        return [("data.sampler", f"{config.model.kind} takes no sampled items; remove the sampler")]
+    columns, of_items = set(sampler.item_columns), config.item_features
+    found: Found = []
+    if not of_items:
+        found.append(("data.sampler", f"no feature is made of the columns of its items: {', '.join(sorted(columns))}"))
+    for index, feature in enumerate(config.features):
+        behind = config.columns_behind(feature.inputs)
+        mixed = columns.intersection(behind)
+        if mixed and feature.name not in of_items:
+            rest = ", ".join(name for name in behind if name not in columns)
+            text = f"{feature.name} is made of {', '.join(sorted(mixed))}, which sampled items have, and of {rest}"
+            found.append((f"features[{index}]", f"{text}, which they do not have; keep the two apart"))
+    groups = {group.name: group for group in config.groups}
+    for number, group in enumerate(config.groups):
+        read = [groups[reading.group] for reading in group.readings if reading.group in groups]
+        names = {item.feature for part in (group, *read) for item in part.inputs}
+        if of_items & names and names - of_items:
+            text = f"has features of items ({', '.join(sorted(of_items & names))}) and of rows"
+            text += f" ({', '.join(sorted(names - of_items))}), which a sampler keeps apart; make two groups of it"
+            found.append((f"groups[{number}]", f"{group.name} {text}"))
+    return found + _of_sampled_items(config, has_items=True)
+
+
+def _of_sampled_items(config: RunConfig, *, has_items: bool) -> Found:
+    """Losses and metrics that compare with sampled items, where there are none, and the other way round."""
+    found: Found = []
+    for number, task in enumerate(config.tasks):
+        parts = [(f"losses[{index}].loss", item.loss) for index, item in enumerate(task.losses)]
+        parts += [(f"metrics[{index}]", metric) for index, metric in enumerate(task.metrics)]
+        for at, part in parts:
+            if part.of_sampled_items and not has_items:
+                text = f"{part.title} compares with sampled items; set data.sampler, or choose another"
+                found.append((f"tasks[{number}].{at}", text))
+            elif has_items and not part.of_sampled_items:
+                text = f"{part.title} takes no sampled items; use sampled_softmax and recall_at_k, or no sampler"
+                found.append((f"tasks[{number}].{at}", text))
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal, Self
 
@@ -341,13 +341,18 @@ class RunConfig(Frozen):
         """Columns that training reads, each once."""
         names = [*self.feature_columns, *(task.label for task in self.tasks)]
         names += [task.sample_weight for task in self.tasks if task.sample_weight]
+        names += self.data.sampler.inputs if self.data.sampler else ()
         return tuple(dict.fromkeys(names))
 
     @property
     def feature_columns(self) -> tuple[str, ...]:
         """Columns that prediction reads, each once."""
+        return self.columns_behind(name for feature in self.features for name in feature.inputs)
+
+    def columns_behind(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Columns of the data that these are made of, each once."""
         derived = {item.name: item for item in self.derived}
-        wanted = [column for feature in reversed(self.features) for column in reversed(feature.inputs)]
+        wanted = list(names)[::-1]
         found: dict[str, None] = {}
         opened: set[str] = set()
         while wanted:
@@ -358,6 +363,16 @@ class RunConfig(Frozen):
                 opened.add(name)
                 wanted += reversed(derived[name].operator.inputs)
         return tuple(found)
+
+    @property
+    def item_features(self) -> frozenset[str]:
+        """Features that sampled items have: those made of columns that belong to items."""
+        sampler = self.data.sampler
+        if sampler is None or sampler.adds == "rows":
+            return frozenset()
+        columns = set(sampler.item_columns)
+        behind = {feature.name: self.columns_behind(feature.inputs) for feature in self.features}
+        return frozenset(name for name, found in behind.items() if found and columns.issuperset(found))
 
     def in_model_dir(self, name: str) -> Path:
         return Path(self.model_dir) / name

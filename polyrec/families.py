@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from polyrec.data.columns import Column
     from polyrec.data.readers import Span
+    from polyrec.data.samplers import Sampled
     from polyrec.networks import Inputs
     from polyrec.optim.rows import RowRule
 
@@ -143,6 +144,28 @@ class SamplerConfig(Component):
     """Items that join a batch though nobody chose them, so that a model learns what they are not."""
 
     folder: ClassVar[str] = "data.samplers"
+    adds: ClassVar[Literal["items", "rows"]] = "items"
+    """items: they stand beside the rows, for a model that takes them. rows: each row becomes several, with labels."""
+
+    @property
+    @abstractmethod
+    def inputs(self) -> tuple[str, ...]:
+        """Columns that it reads, beside those that it fills."""
+
+    @property
+    @abstractmethod
+    def item_columns(self) -> tuple[str, ...]:
+        """Columns that belong to items; all others belong to rows."""
+
+    @abstractmethod
+    def open(self, *, is_training: bool) -> Sampler:
+        """With its tables read; they are read again only when their files have changed."""
+
+
+class Sampler(Protocol):
+    """A sampler at work. What it draws depends on nothing but the rows and the random numbers."""
+
+    def __call__(self, rows: pa.RecordBatch, random: np.random.Generator) -> Sampled: ...
 
 
 class NumberEmbeddingConfig(Component):
@@ -201,6 +224,8 @@ class ModelConfig(Component):
     """A network: named groups of tensors to logits of each task."""
 
     folder: ClassVar[str] = "models"
+    takes_sampled_items: ClassVar[bool] = False
+    """Whether the network reads `sample.owners` and `sample.hidden`, and groups of items with more places than rows."""
 
     @property
     @abstractmethod
@@ -218,6 +243,8 @@ class LossConfig(Component):
     """Logits and labels to one loss per row; also names what such logits predict."""
 
     folder: ClassVar[str] = "losses"
+    of_sampled_items: ClassVar[bool] = False
+    """Whether it compares a row's own item with sampled ones, not a logit with a label."""
 
     @property
     @abstractmethod
@@ -244,6 +271,8 @@ class Meter(Protocol):
 
 class MetricConfig(Component):
     folder: ClassVar[str] = "metrics"
+    of_sampled_items: ClassVar[bool] = False
+    """Whether it takes the scores of a row's own item and of sampled ones."""
 
     @property
     @abstractmethod
@@ -296,6 +325,7 @@ __all__ = [
     "OperatorConfig",
     "OptimizerConfig",
     "ReaderConfig",
+    "Sampler",
     "SamplerConfig",
     "ScheduleConfig",
 ]

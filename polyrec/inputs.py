@@ -43,13 +43,14 @@ class InputLayers(nn.Module):
     def __init__(self, config: RunConfig) -> None:
         super().__init__()
         self._config = config
-        self._alike: dict[tuple[NumberEmbeddingConfig, int], _Alike] = {}
+        self._alike: dict[tuple[NumberEmbeddingConfig, int, bool], _Alike] = {}
         self._of_sequences: dict[tuple[str, NumberEmbeddingConfig], str] = {}
+        self._of_items = config.item_features
         runs = {_flat_key(group): self._runs(group) for group in config.groups}
         self._runs_of = {key: found for key, found in runs.items() if any(run.layers for run in found)}
         self._numbers_of = {alike.name: alike.numbers for alike in self._alike.values()}
         self.numbers = nn.ModuleDict(
-            {alike.name: made.build(len(alike.features), numbers) for (made, numbers), alike in self._alike.items()}
+            {alike.name: made.build(len(alike.features), numbers) for (made, numbers, _), alike in self._alike.items()}
         )
         self._sequences = {
             group.name: self._pieces(group) for group in config.groups if _embeds_sequences(config, group)
@@ -82,7 +83,8 @@ class InputLayers(nn.Module):
         width = self._config.feature_names[item.feature].width
         if item.embedding is None:
             return _Run(width, None)
-        key = (item.embedding, width)
+        # Items and rows are not equally many once items are sampled.
+        key = (item.embedding, width, item.feature in self._of_items)
         if key not in self._alike:
             taken = [alike.name for alike in self._alike.values()]
             name = _unused(f"{item.embedding.kind}_{item.embedding.width}", taken)

@@ -136,7 +136,7 @@ class PredictJob:
 
     def _prepare(self, loader: RowLoader) -> Iterator[tuple[pa.RecordBatch, Batch]]:
         collate = Collator(self.config, with_labels=False)
-        batches = loader.prepared(lambda rows: (rows.select(list(self.reserved)), collate(rows)), 0)
+        batches = loader.prepared(lambda rows, _: (rows.select(list(self.reserved)), collate(rows)), 0)
         for item, _ in islice(batches, self.options.get("steps")):
             yield item
 

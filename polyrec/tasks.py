@@ -157,7 +157,12 @@ def _outputs(task: Task, logits: Tensor) -> dict[str, Tensor]:
 
 
 def _scores(task: Task, logits: Tensor) -> Tensor:
-    """What metrics compare with labels: the positive row's probability, all classes' ones, or the predicted number."""
+    """What metrics compare with labels: the positive row's probability, all classes' ones, or the predicted number.
+
+    Where items were sampled, the logits of all of them.
+    """
+    if task.losses[0].loss.of_sampled_items:
+        return logits
     outputs = _outputs(task, logits)
     return next(outputs[name] for name in ("probs1", "probs", "y", "logits") if name in outputs)
 

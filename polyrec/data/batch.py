@@ -14,11 +14,24 @@ from torchrec.sparse.jagged_tensor import KeyedJaggedTensor
 from polyrec.config import Group, RunConfig
 from polyrec.data.columns import Column, Dense, Ragged, RaggedBags, RaggedDense, RowError
 from polyrec.data.lookups import Pooling, Stack, stacks
+from polyrec.data.samplers import Sampled
 from polyrec.features._program import Program
 from polyrec.features._values import values
 
 _ANY_VALUE = 2**63 - 1
 """Values of tables with collisions are less than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampledItems:
+    """Items that stand after the rows in all that belongs to items, and after their empty places in lookups."""
+
+    count: int
+    """All of them; those that stand against all rows come first."""
+    owners: Tensor
+    """int64 [H], the row that each of the last H stands against."""
+    hidden: Tensor
+    """int64 [2, M], rows and those among the sampled items that must not count against them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +56,13 @@ class Batch:
     """By column, [B]: int64 when a task of several classes reads it, else float32."""
     sample_weights: Mapping[str, Tensor]
     """By column, float32 [B]."""
+    sampled: SampledItems | None = None
+    """Items that joined the rows."""
+
+    @property
+    def places(self) -> int:
+        """Bags of each lookup: those of the rows, and those of the sampled items."""
+        return self.size + (self.sampled.count if self.sampled else 0)
 
     def to(self, device: torch.device) -> Batch:
         """The same batch on another device."""
@@ -61,6 +81,8 @@ class Batch:
             lengths=move(self.lengths),
             labels=move(self.labels),
             sample_weights=move(self.sample_weights),
+            sampled=self.sampled
+            and SampledItems(self.sampled.count, self.sampled.owners.to(device), self.sampled.hidden.to(device)),
         )
 
 
@@ -69,7 +91,9 @@ class Collator:
 
     def __init__(self, config: RunConfig, with_labels: bool) -> None:
         self._stacks = stacks(config)
-        self._program = Program(config)
+        of_items = config.item_features
+        self._rows_program = Program(config, config.feature_names.keys() - of_items)
+        self._items_program = Program(config, of_items)
         self._limits = {
             (lookup.feature, table.rows if table.collisions is None else _ANY_VALUE)
             for stack in self._stacks
@@ -85,19 +109,21 @@ class Collator:
         if not with_labels:
             self._weights = []
 
-    def __call__(self, rows: pa.RecordBatch) -> Batch:
-        columns = self._program(rows)
+    def __call__(self, found: pa.RecordBatch | Sampled) -> Batch:
+        sampled = found if isinstance(found, Sampled) else Sampled(found)
+        rows, items = sampled.rows, sampled.items
+        columns = self._checked(self._rows_program(rows))
+        columns |= self._checked(self._items_program(rows if items is None else _with_items(rows, items)))
         bags = {name: item for name, item in columns.items() if isinstance(item, RaggedBags)}
         ids = {name: item for name, item in columns.items() if isinstance(item, Ragged | RaggedBags)}
-        for feature, limit in self._limits:
-            _check_range(feature, _by_row(ids[feature]), limit)
+        places = rows.num_rows + (0 if items is None else items.num_rows)
         lengths = {
             group: _shared_lengths(group, {name: _lengths(columns[name]) for name in names}, rows.num_rows)
             for group, names in self._sequence_groups.items()
         }
         return Batch(
             size=rows.num_rows,
-            ids={stack.name: _keyed(stack, ids, rows.num_rows) for stack in self._stacks},
+            ids={stack.name: _keyed(stack, ids, places) for stack in self._stacks},
             dense={name: _tensor(item.values) for name, item in columns.items() if isinstance(item, Dense)},
             sequences={
                 name: (_tensor(item.values), _tensor(item.lengths.astype(np.int64)))
@@ -109,7 +135,22 @@ class Collator:
             longest={group: max(1, int(values.max(initial=0))) for group, values in lengths.items()},
             labels={name: _tensor(_labels(rows, name, classes)) for name, classes in self._labels.items()},
             sample_weights={name: _tensor(_numbers(rows, name).astype(np.float32)) for name in self._weights},
+            sampled=None
+            if items is None
+            else SampledItems(
+                items.num_rows,
+                _tensor(sampled.owners),
+                _tensor(np.stack((sampled.hidden_rows, sampled.hidden_items))),
+            ),
         )
+
+    def _checked(self, columns: dict[str, Column]) -> dict[str, Column]:
+        for feature, limit in self._limits:
+            if feature in columns:
+                item = columns[feature]
+                assert isinstance(item, Ragged | RaggedBags)
+                _check_range(feature, _by_row(item), limit)
+        return columns
 
 
 def empty(config: RunConfig) -> Batch:
@@ -138,6 +179,12 @@ def empty(config: RunConfig) -> Batch:
         },
         sample_weights={task.sample_weight: torch.zeros(0) for task in config.tasks if task.sample_weight},
     )
+
+
+def _with_items(rows: pa.RecordBatch, items: pa.RecordBatch) -> pa.RecordBatch:
+    """The columns of items for the rows' own items and the sampled ones."""
+    own = [rows.column(field.name).cast(field.type) for field in items.schema]
+    return pa.concat_batches([pa.record_batch(own, items.schema), items])
 
 
 def _sequence_inputs(config: RunConfig, group: Group) -> list[str] | None:
@@ -222,10 +269,15 @@ def _keyed(stack: Stack, columns: Mapping[str, Ragged | RaggedBags], size: int) 
     return KeyedJaggedTensor(
         keys=stack.keys,
         values=torch.from_numpy(np.concatenate([item.values for item in items], dtype=np.int64)),
-        lengths=torch.from_numpy(np.concatenate([item.lengths for item in items], dtype=np.int32)),
+        lengths=torch.from_numpy(np.concatenate([_filled_up(item.lengths, size) for item in items], dtype=np.int32)),
         weights=weights,
         stride=size,
     )
+
+
+def _filled_up(lengths: np.ndarray, size: int) -> np.ndarray:
+    """With empty bags in the places of sampled items, which features of rows do not have."""
+    return lengths if len(lengths) == size else np.concatenate((lengths, np.zeros(size - len(lengths), lengths.dtype)))
 
 
 def _bags(item: Ragged | RaggedBags) -> Ragged:

@@ -108,15 +108,18 @@ class RowLoader:
 
     def batches(self, epoch: int, start: Position | None = None) -> Iterator[tuple[pa.RecordBatch, Position]]:
         """Batches of `batch_size` rows, the last one smaller, each with the position of the row after it."""
-        return self.prepared(lambda rows: rows, epoch, start)
+        return self.prepared(lambda rows, _: rows, epoch, start)
 
     def prepared(
-        self, prepare: Callable[[pa.RecordBatch], T], epoch: int, start: Position | None = None
+        self, prepare: Callable[[pa.RecordBatch, int], T], epoch: int, start: Position | None = None
     ) -> Iterator[tuple[T, Position]]:
-        """What `prepare` makes of each batch; a row that it refuses is named by its place in the files."""
+        """What `prepare` makes of each batch and its number in the epoch, from 0.
+
+        A row that it refuses is named by its place in the files.
+        """
         for parts, position in self._batches(epoch, start):
             try:
-                item = prepare(_joined([part.rows() for part in parts]))
+                item = prepare(_joined([part.rows() for part in parts]), position.batches - 1)
             except RowError as error:
                 raise error.at(self._place(parts, error.row)) from error
             yield item, position
@@ -133,7 +136,7 @@ class RowLoader:
         if position.epoch != epoch or not self.fits(position):
             raise DataError(f"a position in epoch {position.epoch} of other files cannot begin epoch {epoch} of these")
         parts: list[_Part] = []
-        count = 0
+        count, number = 0, position.batches
         for rows in self._walk(position):
             at = rows.begin
             while at < rows.end:
@@ -143,10 +146,11 @@ class RowLoader:
                 at = end
                 position = rows.position(at)
                 if count == self.batch_size:
-                    yield parts, position
+                    number += 1
+                    yield parts, replace(position, batches=number)
                     parts, count = [], 0
         if count and not self.drop_remainder:
-            yield parts, position
+            yield parts, replace(position, batches=number + 1)
 
     def about_rows(self) -> int | None:
         """Rows of an epoch over all ranks; an estimate where the first file's reader knows no better."""
@@ -172,7 +176,8 @@ class RowLoader:
         left: list[Work] = []
         for rank, position in enumerate(positions):
             left += remaining(self._plan(position, rank, len(positions)), position)
-        return Position(epoch=epochs.pop(), plan=deal(left, self.world)[self.rank], data=self.data)
+        batches = max(position.batches for position in positions)
+        return Position(epoch=epochs.pop(), plan=deal(left, self.world)[self.rank], data=self.data, batches=batches)
 
     def _plan(self, position: Position, rank: int, world: int) -> tuple[Work, ...]:
         if position.plan is not None:

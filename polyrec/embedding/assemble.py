@@ -20,7 +20,8 @@ class Lookups:
     """What a model and its penalty get of a batch."""
 
     groups: dict[str, Tensor]
-    """`group` [B, D]; for a sequence group `group.query` [B, D], `group.sequence` [B, T, D], `group.length` [B]."""
+    """`group` [B, D]; for a sequence group `group.query` [B, D], `group.sequence` [B, T, D], `group.length` [B]. With
+    sampled items, groups of items have these after their B rows, and `sample.owners` and `sample.hidden` are there."""
     vectors: list[Tensor]
     """Every looked-up vector as often as groups take it; for the penalty on them."""
 
@@ -43,6 +44,9 @@ class Assembler:
         self._place = {lookup.key: place for stack in stacks for place, lookup in enumerate(stack.lookups)}
         self._sides = {key: flat for group in config.groups for key, flat in self._flat_inputs(group).items()}
         self._runs = {key: self._as_runs(items) for key, items in self._sides.items()}
+        of_items = config.item_features
+        groups = [group for group in config.groups if any(item.feature in of_items for item in group.inputs)]
+        self._of_items = {key for group in groups for key in self._flat_inputs(group)}
         self._cuts = {stack.name: self._cut(stack) for stack in stacks if stack.is_pooled}
 
     def _flat_inputs(self, group: Group) -> dict[str, list[Lookup | str]]:
@@ -94,12 +98,14 @@ class Assembler:
             if group.kind == "sequence":
                 groups[f"{group.name}.sequence"] = self._sequence(group, batch, found, vectors)
                 groups[f"{group.name}.length"] = batch.lengths[group.name]
+        if batch.sampled is not None:
+            groups.update({"sample.owners": batch.sampled.owners, "sample.hidden": batch.sampled.hidden})
         return Lookups(groups, vectors)
 
     def _take_pooled(self, stack: Stack, tensor: Tensor, batch: Batch, found: _Found) -> None:
         width, count = stack.width, len(stack.lookups)
         if tensor.shape[1] != width * count:  # padded rows
-            tensor = tensor.view(batch.size, count, stored_width(width))[..., :width].flatten(1)
+            tensor = tensor.view(batch.places, count, stored_width(width))[..., :width].flatten(1)
         cuts = self._cuts[stack.name]
         sizes = [(stop - start) * width for start, stop in pairwise(cuts)]
         parts = tensor.split(sizes, dim=1) if len(sizes) > 1 else (tensor,)
@@ -108,15 +114,18 @@ class Assembler:
 
     def _flat(self, key: str, batch: Batch, found: _Found, vectors: list[Tensor]) -> Tensor:
         parts: list[Tensor] = []
+        size = batch.places if key in self._of_items else batch.size
         for run in self._runs[key]:
             if isinstance(run, str):
                 parts.append(batch.dense[run])
                 continue
             pieces = [found.pieces[lookup.key] for lookup in run if lookup.key in found.pieces]
+            if size < batch.places:  # features of rows have empty bags in the places of sampled items
+                pieces = [piece[:size] for piece in pieces]
             parts += pieces
             vectors += pieces
         if not parts:
-            return batch.lengths[key.rpartition(".")[0]].new_zeros((batch.size, 0), dtype=torch.float32)
+            return batch.lengths[key.rpartition(".")[0]].new_zeros((size, 0), dtype=torch.float32)
         return parts[0] if len(parts) == 1 else torch.cat(parts, dim=1)
 
     def _sequence(self, group: Group, batch: Batch, found: _Found, vectors: list[Tensor]) -> Tensor:

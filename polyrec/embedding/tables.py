@@ -78,7 +78,7 @@ class Embedding(nn.Module):
             self._pace.step += 1
             self._learn_values(batch)
         if self._ranks is not None:
-            self._pace.rows = self._ranks.most(batch.size)
+            self._pace.rows = self._ranks.most(batch.places)
         ids = self._values.rows(batch.ids)
         return self._assemble({name: tables(ids[name]) for name, tables in self.tables.items()}, batch)
 

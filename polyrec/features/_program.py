@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 import numpy as np
 import pyarrow as pa
@@ -15,9 +15,10 @@ from polyrec.features._values import Values, column, values
 class Program:
     """The features that groups use, and the derived columns that these need."""
 
-    def __init__(self, config: RunConfig) -> None:
+    def __init__(self, config: RunConfig, names: Container[str] | None = None) -> None:
+        """Only the features with these names, if they are given."""
         used = dict.fromkeys(item.feature for group in config.groups for item in group.inputs)
-        self.features = [config.feature_names[name] for name in used]
+        self.features = [config.feature_names[name] for name in used if names is None or name in names]
         self._derived = in_order(config.derived, (name for feature in self.features for name in feature.inputs))
 
     def __call__(self, rows: pa.RecordBatch) -> dict[str, Column]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
+
 from polyrec.config import RunConfig
 from polyrec.data.batch import Batch, Collator, empty
+from polyrec.data.columns import RowError
 from polyrec.data.files import expand
 from polyrec.data.loader import RowLoader
 from polyrec.data.position import Position
 from polyrec.data.prefetch import Prefetch
+from polyrec.data.samplers import EVALUATION, TRAINING, random_for
 from polyrec.distributed import Ranks
 from polyrec.tasks import Judge
 from polyrec.train.stop import StopRequest
@@ -42,6 +46,8 @@ class Source:
         self._ranks = ranks
         self._config = config
         self._collate = Collator(config, with_labels=True)
+        self._sampler = data.sampler.open(is_training=is_training) if data.sampler else None
+        self._kind = TRAINING if is_training else EVALUATION
         self._judge = Judge(config.tasks)
         self.loader = RowLoader(
             data.reader,
@@ -71,7 +77,7 @@ class Source:
         """Every batch of an epoch; a rank that has run out gets empty ones until the last rank has."""
         stop = stop or StopRequest()
         nothing = empty(self._config)
-        with Prefetch(self.loader.prepared(self._collate, epoch, start), PREPARED_AHEAD) as prepared:
+        with Prefetch(self.loader.prepared(self._prepare(epoch), epoch, start), PREPARED_AHEAD) as prepared:
             while True:
                 batch, position = next(prepared, (nothing, None))
                 # One message tells every rank all that the step needs of the others.
@@ -79,3 +85,20 @@ class Source:
                 if not rows:
                     return
                 yield Turn(batch, int(rows), divisors, position, stops > 0)
+
+    def _prepare(self, epoch: int) -> Callable[[pa.RecordBatch, int], Batch]:
+        """What makes a batch of rows, from them and their number in the epoch."""
+
+        def prepare(rows: pa.RecordBatch, number: int) -> Batch:
+            if self._sampler is None:
+                return self._collate(rows)
+            random = random_for(self._config.train.seed, self._kind, epoch, self._ranks.rank, number)
+            sampled = self._sampler(rows, random)
+            try:
+                return self._collate(sampled)
+            except RowError as error:
+                if error.row < rows.num_rows:
+                    raise
+                raise error.at(sampled.place(error.row - rows.num_rows)) from error
+
+        return prepare

@@ -8,7 +8,7 @@ import torch
 from polyrec import catalog
 from polyrec.families import LossConfig
 
-CLASSES = {"softmax_cross_entropy": 3}
+CLASSES = {"sampled_softmax": 3, "softmax_cross_entropy": 3}
 """Losses of one logit per row need no entry."""
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from polyrec.dialects.easyrec.ignored import UNUSED
+from polyrec.dialects.easyrec.samplers import read_sampler
 from polyrec.dialects.fields import is_known, mapped, positive, text_or_none, unique
 from polyrec.dialects.node import Node, Value
 
@@ -79,6 +80,7 @@ def read_data(root: Node) -> DataSection:
         "drop_remainder": remainder if kind.value == "parquet" else False,
         "shuffle_rows": mapped(buffer, lambda rows: rows if shuffle.value else 0),
         "file_order": mapped(shuffle, lambda on: "shuffled" if on else "kept"),
+        "sampler": read_sampler(node),
     }
     labels, weight = node.texts("label_fields"), text_or_none(node, "sample_weight")
     if not node.ask("label_fields"):

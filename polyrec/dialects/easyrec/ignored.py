@@ -43,6 +43,9 @@ IGNORED = {
     "mlp.add_to_outputs": "predictions are those of the tasks",
     "sequence_features|seq_att_groups.tf_summary": "summaries of weights are TensorFlow's",
     "sequence_features|seq_att_groups.allow_key_search": "a key is looked up whether or not its group has it",
+    "negative_sampler_v2|hard_negative_sampler|hard_negative_sampler_v2.user_input_path": (
+        "users are known by their edges"
+    ),
     "model_config.model_name": _UNREAD,
     "deepfm.wide_regularization": "EasyRec itself does not use it",
     "export_config.exports_to_keep": "exports are made by polyrec export, into a folder of your choice",
@@ -82,13 +85,6 @@ _MESSAGES = [
     "simple_multi_task",
     "ple",
     "rocket_launching",
-]
-_SAMPLERS = [
-    "negative_sampler",
-    "negative_sampler_v2",
-    "hard_negative_sampler",
-    "hard_negative_sampler_v2",
-    "negative_sampler_in_memory",
 ]
 _SCHEDULES = ["manual_step", "cosine_decay", "poly_decay", "transformer"]
 _LOSS_PARTS = [
@@ -163,7 +159,6 @@ REFUSED = {
     "data_config.data_compression_type": Refusal("compressed records are not available yet", ("",)),
     "data_config.n_data_batch_tfrecord": Refusal("TFRecord files are not available yet", (0,)),
     "data_config.feature_fields": Refusal("DataHub input " + _LATER),
-    **{f"data_config.{name}": Refusal("negative sampling " + _LATER) for name in _SAMPLERS},
     "input_fields.user_define_fn": Refusal("functions from files are not run; compute the column beforehand", ("",)),
     "input_fields.user_define_fn_path": Refusal(
         "functions from files are not run; compute the column beforehand", ("",)

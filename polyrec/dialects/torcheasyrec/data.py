@@ -8,6 +8,7 @@ from typing import Any, Literal
 from polyrec.dialects.fields import is_known, mapped, positive
 from polyrec.dialects.node import Node, Value
 from polyrec.dialects.torcheasyrec.ignored import UNUSED
+from polyrec.dialects.torcheasyrec.samplers import read_sampler
 from polyrec.errors import nearest
 
 Mode = Literal["encoded", "raw", "bucketize"]
@@ -80,8 +81,9 @@ def read_data(root: Node) -> DataSection:
         "probability": node.number("sample_mask_prob", 0.0),
         "negative_probability": node.number("negative_sample_mask_prob", 0.0),
     }
-    separator = node.text("fg_encoded_multival_sep", "\x03").value
-    return DataSection(draft, _mode(node), separator, labels, weights, hash_function, masking)
+    mode, separator = _mode(node), node.text("fg_encoded_multival_sep", "\x03").value
+    draft["sampler"] = read_sampler(node, "\x1d" if mode == "raw" else separator, labels)
+    return DataSection(draft, mode, separator, labels, weights, hash_function, masking)
 
 
 def add_masking(data: DataSection, features: list[Value[str]]) -> None:

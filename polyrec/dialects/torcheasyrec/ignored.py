@@ -42,6 +42,11 @@ IGNORED = {
     "data_config.is_orderby_partition": "only MaxCompute tables have partitions",
     "data_config.odps_data_quota_name": "only MaxCompute tables need it",
     "data_config.odps_data_compression": "only MaxCompute tables need it",
+    "negative_sampler_v2|hard_negative_sampler|hard_negative_sampler_v2.user_input_path": (
+        "users are known by their edges"
+    ),
+    "tdm_sampler.predict_edge_input_path": "only retrieval walks down the tree",
+    "tdm_sampler.num_eval_sample": "layer_num_sample holds in evaluation too",
     "model_config.kernel": "only HSTU models choose kernels",
     f"{_of(*_KINDS)}.embedding_constraints": "where tables lie is planned and does not change what is learnt",
     f"{_of(*_TYPED)}.fg_value_type": "whole numbers are hashed as their decimal text, whatever the column's type",
@@ -71,7 +76,6 @@ _MODELS = [
     "dlrm_hstu",
     "pepnet",
     "ultra_hstu",
-    "dssm",
     "dssm_v2",
     "dat",
     "hstu_match",
@@ -123,27 +127,16 @@ REFUSED = {
     "export_config.mixed_precision": Refusal("mixed precision " + _LATER + "; leave it empty", ("",)),
     "data_config.sample_cost_field": Refusal("batches by cost " + _LATER + "; set batch_size", ("",)),
     "data_config.batch_cost_size": Refusal("batches by cost " + _LATER + "; set batch_size", (0,)),
-    **{
-        f"data_config.{name}": Refusal("negative sampling " + _LATER)
-        for name in (
-            [
-                "negative_sampler",
-                "negative_sampler_v2",
-                "hard_negative_sampler",
-                "hard_negative_sampler_v2",
-                "tdm_sampler",
-            ]
-        )
-    },
     f"{_of(*_WITH_IDS)}.dynamicemb": Refusal("tables that grow " + _LATER + "; use zch or hash_bucket_size"),
     **{
         f"sequence_encoders.{name}": Refusal(f"{name} {_LATER}; available: din_encoder, pooling_encoder")
         for name in ("simple_attention", "self_attention_encoder", "multi_window_din_encoder")
     },
     **{
-        f"model_config.{name}": Refusal(f"model {name} {_LATER}; available: deepfm, multi_tower, multi_tower_din")
+        f"model_config.{name}": Refusal(f"model {name} {_LATER}; available: deepfm, multi_tower, multi_tower_din, dssm")
         for name in _MODELS
     },
+    "dssm.in_batch_negative": Refusal("negatives of the batch are not available yet; use a sampler", (False,)),
     "model_config.train_metrics": Refusal("metrics of training batches are not available yet; use metrics"),
     "model_config.variational_dropout": Refusal("variational dropout " + _LATER),
     "model_config.use_pareto_loss_weight": Refusal("Pareto weights of losses " + _LATER, (False,)),
@@ -154,9 +147,9 @@ REFUSED = {
     "losses.contrastive_loss": Refusal("contrastive_loss " + _LATER),
     **{
         f"metrics.{name}": Refusal(
-            f"{name} {_LATER}; available: auc, mean_absolute_error, mean_squared_error, accuracy"
+            f"{name} {_LATER}; available: auc, mean_absolute_error, mean_squared_error, accuracy, recall_at_k"
         )
-        for name in (["multiclass_auc", "recall_at_k", "grouped_auc", "xauc", "grouped_xauc", "normalized_entropy"])
+        for name in (["multiclass_auc", "grouped_auc", "xauc", "grouped_xauc", "normalized_entropy"])
     },
 }
 

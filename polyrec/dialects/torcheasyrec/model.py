@@ -8,15 +8,17 @@ from typing import Any
 from polyrec.dialects.fields import first_unknown, has_unknown, is_known
 from polyrec.dialects.node import Node, Value
 from polyrec.dialects.torcheasyrec.data import DataSection
-from polyrec.dialects.torcheasyrec.groups import Group, Wide, group_drafts, read_groups
+from polyrec.dialects.torcheasyrec.groups import Group, Tables, Wide, group_drafts, read_groups
 from polyrec.dialects.torcheasyrec.ignored import UNUSED
 from polyrec.dialects.torcheasyrec.layers import LINEAR, mlp, required_mlp
 from polyrec.dialects.torcheasyrec.readout import Feature
 from polyrec.dialects.torcheasyrec.values import weight_init
 
 HEAD = {"bias": True, "kernel": LINEAR, "is_penalized": False}
-METRICS = ("auc", "mean_absolute_error", "mean_squared_error", "accuracy")
+METRICS = ("auc", "mean_absolute_error", "mean_squared_error", "accuracy", "recall_at_k")
 LOSSES = ("binary_cross_entropy", "softmax_cross_entropy", "l2_loss")
+SIMILARITIES = {"COSINE": "cosine", "INNER_PRODUCT": "inner_product", "EUCLID": "euclid"}
+SIMILARITY_NUMBERS = {0: "COSINE", 1: "INNER_PRODUCT", 2: "EUCLID"}
 
 
 def read_model(root: Node, features: Mapping[str, Feature], data: DataSection) -> dict[str, Any]:
@@ -34,10 +36,13 @@ def read_model(root: Node, features: Mapping[str, Feature], data: DataSection) -
         # The problem of the model is told; its wide groups are none of their own.
         wide = Wide(Value(1, node.origin), None)
     groups, tables = read_groups(node, features, wide)
+    model = {"kind": kind, **MODELS[kind](message, groups)} if message is not None and kind is not None else None
+    if model is not None and kind == "dssm":
+        _part(groups, tables, *(model[side]["group"].value for side in ("user", "item")))
     draft: dict[str, Any] = {"tables": list(tables.drafts.values()), "groups": group_drafts(groups)}
-    if message is not None and kind is not None:
-        draft["model"] = {"kind": kind, **MODELS[kind](message, groups)}
-    draft["tasks"] = [_task(node, data)]
+    if model is not None:
+        draft["model"] = model
+    draft["tasks"] = [_task(node, data, is_match=kind == "dssm")]
     if message is None:
         draft["model"] = {"kind": Value(None, first_unknown(node) or node.origin)}
         if not has_unknown(node) and not any(node.ask(name) for name in UNUSED.names("model_config")):
@@ -129,19 +134,48 @@ def _multi_tower_din(node: Node, groups: Mapping[str, Group]) -> dict[str, Any]:
     return {"towers": towers, "din_towers": attention, "final": mlp(node.child("final")), "head": HEAD}
 
 
+def _dssm(node: Node, groups: Mapping[str, Group]) -> dict[str, Any]:
+    UNUSED.settle(node)
+    sides: dict[str, Any] = {}
+    for side in ("user", "item"):
+        found = _towers(node, groups, f"{side}_tower", "mlp", "DEEP")
+        if not node.ask(f"{side}_tower"):
+            node.report.problem(node.origin, node.at(f"{side}_tower"), "is required")
+        sides[side] = found[-1] if found else {"group": Value("", node.origin)}
+    return {
+        **sides,
+        "output": node.integer("output_dim"),
+        "kernel": LINEAR,
+        "similarity": node.choice("similarity", SIMILARITIES, "inner_product", SIMILARITY_NUMBERS),
+        "temperature": node.number("temperature", 1.0),
+    }
+
+
+def _part(groups: Mapping[str, Group], tables: Tables, user: str, item: str) -> None:
+    """Upstream's towers have tables of their own, whatever features share."""
+    of_user = {found["table"].value for found in groups[user].inputs if found["table"]} if user in groups else set()
+    for draft in groups[item].inputs if item in groups and item != user else ():
+        table = draft["table"]
+        if table and table.value in of_user:
+            name = f"{table.value}_{item}"
+            tables.drafts[name] = {**tables.drafts[table.value], "name": name}
+            draft["table"] = Value(name, table.origin)
+
+
 MODELS: dict[str, Callable[[Node, Mapping[str, Group]], dict[str, Any]]] = {
     "deepfm": _deepfm,
     "multi_tower": _multi_tower,
     "multi_tower_din": _multi_tower_din,
+    "dssm": _dssm,
 }
 
 
-def _task(node: Node, data: DataSection) -> dict[str, Any]:
+def _task(node: Node, data: DataSection, *, is_match: bool) -> dict[str, Any]:
     classes = node.integer("num_class", 1)
     draft: dict[str, Any] = {
         "name": "",
         "classes": classes,
-        "losses": _losses(node, classes),
+        "losses": _losses(node, classes, is_match=is_match),
         "metrics": _metrics(node),
         "weight": 1.0,
         "sample_weight": data.weights[0] if data.weights else None,
@@ -151,7 +185,8 @@ def _task(node: Node, data: DataSection) -> dict[str, Any]:
     return draft
 
 
-def _losses(node: Node, classes: Value[int]) -> list[dict[str, Any]]:
+def _losses(node: Node, classes: Value[int], *, is_match: bool) -> list[dict[str, Any]]:
+    """`is_match`: the model compares a row's own item with sampled ones, and the label does not count."""
     losses = []
     for message in node.children("losses"):
         UNUSED.settle(message)
@@ -165,14 +200,19 @@ def _losses(node: Node, classes: Value[int]) -> list[dict[str, Any]]:
         draft: dict[str, Any] = {"kind": "squared_error"}
         if kind != "l2_loss":
             draft = {"kind": kind, "label_smoothing": loss.number("label_smoothing", 0.0)}
-        if (kind == "softmax_cross_entropy") != (classes.value > 1):
+        if is_match:
+            if kind != "softmax_cross_entropy" or loss.number("label_smoothing", 0.0).value:
+                loss.wrong("dssm learns by softmax_cross_entropy without label_smoothing")
+            draft = {"kind": "sampled_softmax"}
+        elif (kind == "softmax_cross_entropy") != (classes.value > 1):
             needs = "2 or more" if kind == "softmax_cross_entropy" else "1"
             loss.wrong(f"needs num_class {needs}, not {classes.value}")
         losses.append({"loss": draft, "weight": 1.0})
     if not node.ask("losses"):
         node.report.problem(node.origin, node.at("losses"), "is required")
     # Where none could be read there is a problem already; a stand-in keeps it from being told twice.
-    return losses or [{"loss": {"kind": "binary_cross_entropy", "label_smoothing": 0.0}}]
+    stand_in = {"kind": "sampled_softmax"} if is_match else {"kind": "binary_cross_entropy", "label_smoothing": 0.0}
+    return losses or [{"loss": stand_in}]
 
 
 def _metrics(node: Node) -> list[dict[str, Any]]:
@@ -189,5 +229,7 @@ def _metrics(node: Node) -> list[dict[str, Any]]:
         draft: dict[str, Any] = {"kind": kind}
         if kind == "accuracy":
             draft["threshold"] = metric.number("threshold", 0.5)
+        elif kind == "recall_at_k":
+            draft["k"] = metric.integer("top_k", 5)
         metrics.append(draft)
     return metrics

@@ -74,6 +74,6 @@ def read_export(root: Node) -> dict[str, Any]:
     UNUSED.settle(node)
     return {
         "choose": node.choice("exporter_type", {"latest": "latest", "best": "best"}, "latest"),
-        "metric": node.text("best_exporter_metric", "auc"),
+        "metric": mapped(node.text("best_exporter_metric", "auc"), lambda name: name.replace("recall@", "recall_at_")),
         "larger_is_better": node.flag("metric_larger_is_better", True),
     }

@@ -7,6 +7,7 @@ from pathlib import Path
 from polyrec.dialects import easyrec, fields, pbtxt
 from polyrec.dialects.easyrec.ignored import UNUSED
 from polyrec.dialects.node import Node, Report
+from polyrec.dialects.sampling import KINDS
 
 ROOT = Path(__file__).parents[3]
 EVERY_OPTION = "every_feature_option.config"
@@ -57,11 +58,12 @@ feature_config {
 }
 model_config { model_class: "DeepFM" deepfm { dnn {} final_dnn {} } }
 """
+SAMPLERS = [f"data_config {{ {name} {{}} }}" for name in (*KINDS, "negative_sampler_in_memory")]
 
 
 def read_roots() -> list[Node]:
     files = [*sorted((ROOT / "examples" / "easyrec").glob("*.config")), Path(__file__).parent / EVERY_OPTION]
-    texts = [*(path.read_text() for path in files), EVERYTHING, NEWER, ATTENTION]
+    texts = [*(path.read_text() for path in files), EVERYTHING, NEWER, ATTENTION, *SAMPLERS]
     roots = [pbtxt.parse(text, "everything.config", Report()) for text in texts]
     for root in roots:
         easyrec.read(root)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from polyrec.dialects import fields, pbtxt, torcheasyrec
 from polyrec.dialects.node import Node, Report
+from polyrec.dialects.sampling import KINDS
 from polyrec.dialects.torcheasyrec.ignored import UNUSED
 
 ROOT = Path(__file__).parents[3]
@@ -34,6 +35,7 @@ model_config {
   metrics { mean_absolute_error {} }
   metrics { mean_squared_error {} }
   metrics { accuracy {} }
+  metrics { recall_at_k {} }
 }
 """
 OPTIMIZERS = [
@@ -41,9 +43,11 @@ OPTIMIZERS = [
     for part, names in (("sparse", ("adagrad", "rowwise_adagrad", "adam")), ("dense", ("adagrad", "adam", "adamw")))
     for name in names
 ]
+SAMPLERS = [f"data_config {{ {name} {{}} }}" for name in (*KINDS, "tdm_sampler")]
 MODELS = [
     "model_config { deepfm { deep {} final {} } }",
     "model_config { multi_tower_din { towers { mlp {} } din_towers { attn_mlp {} } final {} } }",
+    "data_config {} model_config { dssm { user_tower { mlp {} } item_tower { mlp {} } } }",
 ]
 
 
@@ -52,8 +56,8 @@ def read_roots() -> list[Node]:
         *sorted((ROOT / "examples" / "torcheasyrec").glob("*.config")),
         Path(__file__).parent / "every_option.config",
     ]
-    texts = [path.read_text() for path in paths]
-    roots = [pbtxt.parse(text, "everything.config", Report()) for text in (*texts, EVERYTHING, *OPTIMIZERS, *MODELS)]
+    texts = [*(path.read_text() for path in paths), EVERYTHING, *OPTIMIZERS, *SAMPLERS, *MODELS]
+    roots = [pbtxt.parse(text, "everything.config", Report()) for text in texts]
     for root in roots:
         torcheasyrec.read(root)
     return roots
