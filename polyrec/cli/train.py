@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from polyrec.cli import configs
 from polyrec.cli.flags import Flags
+from polyrec.errors import Origin
 
 if TYPE_CHECKING:
     from polyrec.config import RunConfig
@@ -26,17 +28,17 @@ def flags() -> Flags:
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    loaded = configs.load(arguments)
-    given = configs.choose_step(loaded, "train", arguments.step).run
-    config = configured(given, arguments)
-    configs.check_data(config, "train", configs.origins_of(loaded, given))
+    config, origins = configured(arguments)
+    configs.check_data(config, "train", origins)
     from polyrec import api
 
     return api.train(config, resume=arguments.resume, ignore_optimizer=arguments.ignore_optimizer)
 
 
-def configured(given: RunConfig, arguments: argparse.Namespace) -> RunConfig:
-    """The run that the flags ask for."""
+def configured(arguments: argparse.Namespace) -> tuple[RunConfig, Mapping[str, Origin]]:
+    """The run that the flags ask for, and where the config's values were read."""
+    loaded = configs.load(arguments)
+    given = configs.choose_step(loaded, "train", arguments.step).run
     config = configs.with_paths(
         given, model_dir=arguments.model_dir, train=arguments.train, evaluate=arguments.evaluate
     )
@@ -44,4 +46,4 @@ def configured(given: RunConfig, arguments: argparse.Namespace) -> RunConfig:
         config = config.model_copy(
             update={"train": config.train.model_copy(update={"fine_tune_from": arguments.fine_tune})}
         )
-    return config
+    return config, configs.origins_of(loaded, given)
