@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from polyrec.cli import configs
+from polyrec.config import RunConfig
 from polyrec.dialects import load_text
 from polyrec.errors import ConfigError
 
@@ -278,3 +280,19 @@ def test_the_encoded_default_of_masked_numbers(door: Any) -> None:
     raw = 'raw_feature { feature_name: "f" expression: "user:c" default_value: "2.5" use_mask: true }'
     assert door("FG_NONE").config(raw).features[0].dump()["default"] == 2.5
     assert door("FG_NONE").config(raw.replace("true", "false")).features[0].dump()["default"] is None
+
+
+def test_the_command_line_hands_the_environment_on(tmp_path: Path, small: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "small.config"
+    file.write_text(small.replace("num_buckets", "hash_bucket_size"))
+
+    def function(*words: str) -> str:
+        config = configs.load(configs.config_flags("show", "").read([str(file), *words])).config
+        assert isinstance(config, RunConfig)
+        return config.features[0].dump()["bucket"]["function"]
+
+    monkeypatch.delenv("USE_FARM_HASH_TO_BUCKETIZE", raising=False)
+    assert function() == "murmur64"
+    monkeypatch.setenv("USE_FARM_HASH_TO_BUCKETIZE", "true")
+    assert function() == "farm64"
+    assert function("--edit", "data_config.use_farm_hash_to_bucketize=false") == "murmur64"
