@@ -276,6 +276,13 @@ def test_the_encoded_default_of_a_masked_feature(door: Any, fields: str, default
     assert config.features[0].dump()["default"] == default
 
 
+def test_the_encoded_default_of_a_masked_range(door: Any) -> None:
+    raw = (
+        'raw_feature { feature_name: "f" expression: "user:c" boundaries: [-1, 0, 1] embedding_dim: 4 use_mask: true }'
+    )
+    assert door("FG_NONE").config(raw).features[0].dump()["default"] == "2"
+
+
 def test_the_encoded_default_of_masked_numbers(door: Any) -> None:
     raw = 'raw_feature { feature_name: "f" expression: "user:c" default_value: "2.5" use_mask: true }'
     assert door("FG_NONE").config(raw).features[0].dump()["default"] == 2.5
