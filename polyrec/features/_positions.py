@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import types
 
-from polyrec.features._hashing import text_offsets
 from polyrec.features._values import Values, is_list, is_text, pairs, split, unlist
 
 
@@ -25,17 +24,6 @@ def inner_values(found: Values, separator: str | None) -> Values:
     return Values(found.column, inner, counts, origins=_owners(found))
 
 
-def has_any(array: pa.Array, separator: str) -> bool:
-    """Whether the separator may stand in any of the texts: dividing those costs several times more than looking."""
-    words = array.dictionary if types.is_dictionary(array.type) else array
-    content = words.buffers()[2]
-    if content is None:
-        return False
-    offsets = text_offsets(words)
-    letters = np.frombuffer(content, np.uint8)[offsets[0] : offsets[-1]]
-    return bool((letters == separator.encode()[0]).any())
-
-
 def _owners(found: Values) -> np.ndarray:
     """The row of each position."""
     return np.repeat(np.arange(len(found.lengths)), found.lengths)
@@ -43,6 +31,8 @@ def _owners(found: Values) -> np.ndarray:
 
 def first_of_each(positions: Values, lengths: np.ndarray) -> Values:
     """A sequence of the first value of each position, null where it has none; `lengths` are the rows'."""
+    if (positions.lengths == 1).all():
+        return Values(positions.column, positions.array, lengths)
     has_any = positions.lengths > 0
     firsts = np.where(has_any, np.cumsum(positions.lengths) - positions.lengths, 0)
     array = positions.array.take(pa.array(firsts, mask=~has_any))

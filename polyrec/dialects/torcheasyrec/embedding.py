@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from polyrec.dialects.fields import mapped, positive, text_or_none
+from polyrec.dialects.fields import mapped, text_or_none
 from polyrec.dialects.node import Node, Value
 from polyrec.dialects.torcheasyrec.ignored import UNUSED
 from polyrec.dialects.torcheasyrec.values import weight_init
@@ -78,7 +78,3 @@ def read_layers(node: Node) -> dict[str, Any] | None:
 def no_layers(node: Node, reason: str) -> None:
     """Such layers are given to a feature that cannot have them."""
     node.ignore({field: reason for field in LAYERS})
-
-
-def embedding_dim(node: Node) -> Value[int] | Value[None]:
-    return positive(node, "embedding_dim", None)

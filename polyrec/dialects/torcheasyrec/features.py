@@ -120,8 +120,12 @@ def _made(place: Place, kind: Kind) -> tuple[Made, Place]:
     if kind.fields.separator:
         separator(place)
     if as_sequence:
-        delimiter = node.text("sequence_delim", ";")
-        positions = Positions("", None if data.mode == "raw" else delimiter, node.integer("sequence_length"))
+        delimiter = None
+        if data.mode == "raw":
+            node.ignore({"sequence_delim": "tokens are a list"})
+        else:
+            delimiter = node.text("sequence_delim", ";")
+        positions = Positions("", delimiter, node.integer("sequence_length"))
         place = replace(place, positions=positions)
     return made, place
 

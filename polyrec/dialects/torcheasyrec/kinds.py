@@ -50,6 +50,8 @@ def _column(place: Place) -> Made:
 
 def _combo(place: Place) -> Made:
     inputs = place.inputs("expression")
+    if not inputs:
+        return Made(place.name)
     columns = [item.column for item in inputs]
     operator = {"kind": "combo", "columns": columns, "separators": [separator(place)] * len(columns)}
     return place.make(operator, inputs)
@@ -141,6 +143,8 @@ def _match(place: Place) -> Made:
 
 def _expression(place: Place) -> Made:
     inputs = place.inputs("variables")
+    if not inputs:
+        return Made(place.name)
     filled = place.node.flag("fill_missing", False)
     operator = {
         "kind": "expression",

@@ -9,7 +9,7 @@ from typing import Any
 from polyrec.dialects.fields import mapped
 from polyrec.dialects.node import Node, Value
 from polyrec.dialects.torcheasyrec.embedding import TableOf, no_layers, read_layers, read_table
-from polyrec.dialects.torcheasyrec.ids import OF_WORDS, Ids, default_text, encoded, identity, read_ids
+from polyrec.dialects.torcheasyrec.ids import OF_WORDS, Ids, default_text, encoded, read_ids
 from polyrec.dialects.torcheasyrec.outputs import normalized
 from polyrec.dialects.torcheasyrec.place import Made, Place
 from polyrec.dialects.torcheasyrec.values import normalizer, number_text
@@ -131,9 +131,7 @@ def _ranges(place: Place, fields: Fields, made: Made) -> Feature:
     scale = normalizer(node) if fields.normalizer else None
     if mode == "encoded":
         node.ignore({"normalizer": "with this fg_mode the column holds the bucket's number already"})
-        bucket = identity(rows)
-    else:
-        bucket = {"kind": "boundaries", "rows": rows, "boundaries": boundaries}
+    bucket = {"kind": "boundaries", "rows": rows, "boundaries": boundaries}
     if scale is not None and mode == "bucketize":
         node.ignore({"normalizer": "with this fg_mode the column is normalised already"})
     elif scale is not None and mode == "raw":

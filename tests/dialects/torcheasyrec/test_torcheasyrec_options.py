@@ -1,16 +1,14 @@
-"""Options that several kinds of features share: id schemes, tables, modes, values for other features."""
+"""Options that several kinds of features share: id schemes, tables, modes, masks."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
-from polyrec import catalog
+from polyrec.cli import configs
+from polyrec.config import RunConfig
 from polyrec.dialects import load_text
 from polyrec.errors import ConfigError
 
@@ -205,110 +203,6 @@ def test_what_makes_the_values_is_told_to_have_no_effect(small: str, mode: str) 
     assert {problem.path.rpartition(".")[2] for problem in ignored} == {"nested_map", "pkey", "skey"}
 
 
-# -- masks
-
-
-def test_masked_features(door: Any) -> None:
-    feature = ID.format('num_buckets: 9 use_mask: true default_value: "3"')
-    masking = door(data="sample_mask_prob: 0.5 negative_sample_mask_prob: 0.25").config(feature).data.masking
-    assert masking is not None
-    assert masking.model_dump() == {"features": ("f",), "probability": 0.5, "negative_probability": 0.25}
-    assert door().config(feature).data.masking is None
-    assert door(data="sample_mask_prob: 0.5").config(feature.replace("true", "false")).data.masking is None
-
-
-@pytest.mark.parametrize(
-    ("fields", "default"),
-    [
-        ('num_buckets: 9 default_value: "3"', "3"),
-        ('hash_bucket_size: 100 default_value: "abc"', "33"),
-        ('vocab_list: "a" default_value: "b"', "0"),
-        ("num_buckets: 9", None),
-        ('num_buckets: 9 default_value: "3" fg_encoded_default_value: ""', None),
-        ('num_buckets: 9 default_value: "3" fg_encoded_default_value: "5"', "5"),
-    ],
-)
-def test_the_encoded_default_of_a_masked_feature(door: Any, fields: str, default: str | None) -> None:
-    config = door("FG_NONE").config(ID.format(f"use_mask: true {fields}"))
-    assert config.features[0].dump()["default"] == default
-
-
-def test_the_encoded_default_of_masked_numbers(door: Any) -> None:
-    raw = 'raw_feature { feature_name: "f" expression: "user:c" default_value: "2.5" use_mask: true }'
-    assert door("FG_NONE").config(raw).features[0].dump()["default"] == 2.5
-    assert door("FG_NONE").config(raw.replace("true", "false")).features[0].dump()["default"] is None
-
-
-# -- values for other features
-
-
-def test_features_that_feed_features(door: Any) -> None:
-    features = "\n".join(
-        [
-            'lookup_feature { feature_name: "f" map: "user:m" key: "feature:age" }',
-            'raw_feature { feature_name: "age" expression: "user:years" boundaries: [18, 30] embedding_dim: 4 '
-            'default_value: "40" }',
-        ]
-    )
-    made = door().program(door().config(features), {"m": ["0:5\x1d1:6\x1d2:7"] * 4, "years": [3, 18, 99, None]})
-    assert made["f"].values.ravel().tolist() == [5.0, 6.0, 7.0, 7.0]
-
-
-@pytest.mark.parametrize(
-    ("stub", "columns", "rows"),
-    [
-        (
-            'raw_feature { expression: "user:c" normalizer: "method=zscore,mean=1,standard_deviation=2"',
-            [3.0, None],
-            [1, 0],
-        ),
-        ('raw_feature { expression: "user:c" normalizer: "method=minmax,min=1,max=3"', [2.0, None], [0.5, 0]),
-        ('raw_feature { expression: "user:c" normalizer: "method=log10,default=-3"', [100.0, 0.0], [2, -3]),
-        ('raw_feature { expression: "user:c" normalizer: "method=expression,expr=max(x, 4)"', [2.0, 5.0], [4, 5]),
-        ('raw_feature { expression: "user:c" default_value: "6"', ["1.5", None], [1.5, 6]),
-        ('id_feature { expression: "user:c" default_value: "8"', ["5", None], [5, 8]),
-        ('expr_feature { variables: "user:c" expression: "c * 2"', [4.0, None], [8, 0]),
-    ],
-)
-def test_stubs(door: Any, stub: str, columns: list[Any], rows: list[float]) -> None:
-    features = [
-        stub + ' feature_name: "stub" stub_type: true }',
-        'expr_feature { feature_name: "f" variables: "feature:stub" expression: "stub" }',
-    ]
-    config = door().config("\n".join(features))
-    assert [feature.name for feature in config.features] == ["f", "beside"]
-    assert door().program(config, {"c": pa.array(columns)})["f"].values.ravel().tolist() == pytest.approx(rows)
-    assert "no feature is called stub" in door().problems("\n".join(features), "f stub")
-    assert door("FG_NONE").rows("\n".join(features), f=[1.0, 2.0]) == [1.0, 2.0]
-
-
-def test_a_list_of_one_feature_in_another(door: Any) -> None:
-    """Both divide texts by separators of their own."""
-    features = "\n".join(
-        [
-            'id_feature { feature_name: "tags" expression: "user:tags" separator: "|" stub_type: true value_dim: 2 }',
-            'combo_feature { feature_name: "f" expression: ["user:u", "feature:tags"] hash_bucket_size: 100 '
-            "embedding_dim: 4 }",
-        ]
-    )
-    assert door().rows(features, u=["ua", "ua"], tags=["ia|ia|ia", None]) == [[37, 37], []]
-
-
-def test_a_sequence_of_another_feature(door: Any) -> None:
-    features = (
-        'sequence_feature { sequence_name: "s" sequence_length: 2 sequence_delim: ";" '
-        'features { combo_feature { feature_name: "pair" expression: ["user:u", "item:i"] stub_type: true } } '
-        'features { id_feature { feature_name: "f" expression: "feature:pair" sequence_fields: "pair" '
-        "hash_bucket_size: 100 embedding_dim: 4 } } }"
-    )
-    assert door().positions(features, "s__f", u=["ua", "ua"], s__i=["ia;ia;x", None]) == [[37, 37], [26]]
-
-
-def test_circles_of_features(door: Any) -> None:
-    features = [f'raw_feature {{ feature_name: "{one}" expression: "feature:{other}" }}' for one, other in ("fg", "gf")]
-    assert "is made of itself" in door().problems("\n".join(features))
-
-
 @pytest.mark.parametrize(
     ("feature", "words"),
     [
@@ -354,126 +248,58 @@ def test_what_is_wrong(door: Any, feature: str, words: str) -> None:
     assert words in door().problems(feature)
 
 
-# -- operators of others
+# -- masks
 
 
-CUSTOM = 'custom_feature {{ feature_name: "f" expression: ["user:a", "user:b"] operator_name: "{}" {} }}'
-
-
-def test_a_compiled_operator_cannot_be_loaded(door: Any) -> None:
-    found = door().problems(CUSTOM.format("TextEnds", 'operator_lib_file: "lib/ends.so"'))
-    assert "the compiled library lib/ends.so cannot be loaded; write one as features/operators/text_ends.py" in found
-    assert "--plugins" in found
-    assert "did you mean RegexReplace?" in door().problems(CUSTOM.format("RegexReplac", ""))
+def test_masked_features(door: Any) -> None:
+    feature = ID.format('num_buckets: 9 use_mask: true default_value: "3"')
+    masking = door(data="sample_mask_prob: 0.5 negative_sample_mask_prob: 0.25").config(feature).data.masking
+    assert masking is not None
+    assert masking.model_dump() == {"features": ("f",), "probability": 0.5, "negative_probability": 0.25}
+    assert door().config(feature).data.masking is None
+    assert door(data="sample_mask_prob: 0.5").config(feature.replace("true", "false")).data.masking is None
 
 
 @pytest.mark.parametrize(
-    ("name", "params", "words"),
+    ("fields", "default"),
     [
-        ("EditDistance", 'key: "encoding" value { string_value: "gbk" }', "encoding gbk is not supported"),
-        ("EditDistance", 'key: "encodin" value { string_value: "latin" }', "did you mean encoding?"),
-        ("RegexReplace", 'key: "replacement" value { string_value: "x" }', "needs regex_pattern"),
-        (
-            "SeqExpr",
-            'key: "formula" value { string_value: "spherical_distance" }',
-            "longitude and latitude of two places",
-        ),
-        ("SeqExpr", 'key: "formula" value { string_value: "a - c" }', "c is no variable"),
-        ("SeqExpr", 'key: "formula" value {}', "needs one of string_value"),
+        ('num_buckets: 9 default_value: "3"', "3"),
+        ('hash_bucket_size: 100 default_value: "abc"', "33"),
+        ('vocab_list: "a" default_value: "b"', "0"),
+        ("num_buckets: 9", None),
+        ('num_buckets: 9 default_value: "3" fg_encoded_default_value: ""', None),
+        ('num_buckets: 9 default_value: "3" fg_encoded_default_value: "5"', "5"),
     ],
 )
-def test_wrong_parameters(door: Any, name: str, params: str, words: str) -> None:
-    text = CUSTOM.format(name, f"operator_params {{ fields {{ {params} }} }}")
-    assert words in door().problems(text)
+def test_the_encoded_default_of_a_masked_feature(door: Any, fields: str, default: str | None) -> None:
+    config = door("FG_NONE").config(ID.format(f"use_mask: true {fields}"))
+    assert config.features[0].dump()["default"] == default
 
 
-PLUG_IN = """
-from __future__ import annotations
-
-import pyarrow as pa
-
-from polyrec.families import OperatorConfig
-
-
-class ScaledSum(OperatorConfig):
-    columns: tuple[str, ...]
-    by: int
-    labels: tuple[str, ...] = ()
-    options: dict[str, bool] = {}
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        return self.columns
-
-    def apply(self, rows: pa.RecordBatch) -> pa.Array:
-        found = rows.column(self.columns[0]).to_numpy() + rows.column(self.columns[1]).to_numpy()
-        return pa.array(found * self.by)
-"""
-
-
-@pytest.fixture
-def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Packages that are added are gone afterwards."""
-    monkeypatch.setattr(catalog, "_packages", ["polyrec"])
-    yield
-    catalog.names.cache_clear()
-    catalog.find.cache_clear()
-
-
-@pytest.mark.usefixtures("packages")
-def test_an_operator_of_a_package(door: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "tzshop" / "features" / "operators"
-    folder.mkdir(parents=True)
-    (folder / "scaled_sum.py").write_text(PLUG_IN)
-    monkeypatch.syspath_prepend(tmp_path)
-    catalog.add_plugins("tzshop")
-    params = (
-        'operator_params { fields { key: "by" value { number_value: 10 } } fields { key: "labels" value { list_value { '
-        'values { string_value: "x" } } } } fields { key: "options" value { struct_value { fields { key: "a" value { '
-        "bool_value: true } } } } } }"
+def test_the_encoded_default_of_a_masked_range(door: Any) -> None:
+    raw = (
+        'raw_feature { feature_name: "f" expression: "user:c" boundaries: [-1, 0, 1] embedding_dim: 4 use_mask: true }'
     )
-    config = door().config(CUSTOM.format("ScaledSum", params))
-    made = door().program(config, {"a": [1, 2], "b": [3, 4]})["f"]
-    assert made.values.ravel().tolist() == [40.0, 60.0]
-    operator = config.derived[0].operator.dump()
-    assert (operator["labels"], operator["options"]) == (["x"], {"a": True})
-    assert "by" in door().problems(CUSTOM.format("ScaledSum", ""))
+    assert door("FG_NONE").config(raw).features[0].dump()["default"] == "2"
 
 
-# -- tokens
+def test_the_encoded_default_of_masked_numbers(door: Any) -> None:
+    raw = 'raw_feature { feature_name: "f" expression: "user:c" default_value: "2.5" use_mask: true }'
+    assert door("FG_NONE").config(raw).features[0].dump()["default"] == 2.5
+    assert door("FG_NONE").config(raw.replace("true", "false")).features[0].dump()["default"] is None
 
 
-@pytest.fixture
-def tokenizer(tmp_path: Path) -> str:
-    """Three words with the ids 0 to 2, and one for all others."""
-    words = {"HELLO": 0, "WORLD": 1, "A": 2, "?": 3}
-    model = {"type": "WordLevel", "vocab": words, "unk_token": "?"}
-    parts = {"version": "1.0", "pre_tokenizer": {"type": "Whitespace"}, "model": model}
-    (tmp_path / "tokenizer.json").write_text(json.dumps(parts))
-    return str(tmp_path / "tokenizer.json")
+def test_the_command_line_hands_the_environment_on(tmp_path: Path, small: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "small.config"
+    file.write_text(small.replace("num_buckets", "hash_bucket_size"))
 
+    def function(*words: str) -> str:
+        config = configs.load(configs.config_flags("show", "").read([str(file), *words])).config
+        assert isinstance(config, RunConfig)
+        return config.features[0].dump()["bucket"]["function"]
 
-def test_tokens(door: Any, tokenizer: str) -> None:
-    feature = f'tokenize_feature {{ feature_name: "f" expression: "user:c" vocab_file: "{tokenizer}" embedding_dim: 4 '
-    texts = ["HELLO A", "hello", "", None]
-    assert door().config(feature + "}").table_names["f_emb"].rows == 4
-    assert door().rows(feature + "}", c=texts) == [[0, 2], [3], [], []]
-    assert door().rows(feature + "text_normalizer {} }", c=texts) == [[0, 2], [0], [], []]
-    lower = feature + "text_normalizer { norm_options: [TEXT_REMOVE_SPACE, TEXT_LOWER2UPPER] max_length: 7 } }"
-    assert door().rows(lower, c=["hel lo world"]) == [[0]]
-    assert door().positions(feature + "tokens_as_sequence: true sequence_length: 2 }", c=["A A HELLO", None]) == [
-        [2, 2], [0],
-    ]  # fmt: skip
-    several = f"sequence_{feature} text_normalizer {{}} sequence_length: 2 }}"
-    assert door().positions(several, c=["a hello;world;a", None]) == [[[2, 0], [1]], [[0]]]
-    assert "did you mean TEXT_FILTER?" in door().problems(feature + "text_normalizer { norm_options: TEXT_FILTERS } }")
-    assert "no such file of a tokenizer" in door().problems((feature + "}").replace("tokenizer.json", "none.json"))
-
-
-def test_stop_characters(door: Any, tokenizer: str, tmp_path: Path) -> None:
-    (tmp_path / "stop.txt").write_text("x\n")
-    feature = (
-        f'tokenize_feature {{ feature_name: "f" expression: "user:c" vocab_file: "{tokenizer}" embedding_dim: 4 '
-        f'text_normalizer {{ stop_char_file: "{tmp_path}/stop.txt" norm_options: TEXT_FILTER }} }}'
-    )
-    assert door().rows(feature, c=["xAx"]) == [[2]]
+    monkeypatch.delenv("USE_FARM_HASH_TO_BUCKETIZE", raising=False)
+    assert function() == "murmur64"
+    monkeypatch.setenv("USE_FARM_HASH_TO_BUCKETIZE", "true")
+    assert function() == "farm64"
+    assert function("--edit", "data_config.use_farm_hash_to_bucketize=false") == "murmur64"
