@@ -133,7 +133,7 @@ def describe(roots: Iterable[Node], unused: Unused) -> str:
     """Markdown tables of the fields that reading `roots` asked for, of those ignored and of those refused."""
     read: dict[str, set[str]] = {}
     for root in roots:
-        for node in _messages(root):
+        for node in _messages(root, unused):
             path = plain_path(node.path)
             read.setdefault(path, set()).update(node.known - unused.names(path))
     lines = ["## Fields that are read", "", "| message | fields |", "|---|---|"]
@@ -147,12 +147,13 @@ def describe(roots: Iterable[Node], unused: Unused) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _messages(node: Node) -> Iterable[Node]:
+def _messages(node: Node, unused: Unused) -> Iterable[Node]:
     if node.fields is not None:
         yield node
-        for nodes in node.fields.values():
-            for child in nodes:
-                yield from _messages(child)
+        left_out = unused.names(plain_path(node.path))
+        for name, nodes in node.fields.items():
+            for child in nodes if name not in left_out else ():
+                yield from _messages(child, unused)
 
 
 def _plain(field: Node) -> Scalar:
