@@ -174,10 +174,17 @@ class Group(Frozen):
     """Unique name; the model refers to it."""
     kind: Literal["flat", "sequence"]
     """flat: one vector per row. sequence: a query vector and a sequence of vectors per row."""
-    inputs: tuple[GroupInput, ...] = Field(min_length=1)
-    """What is concatenated, in this order; in a sequence group the sequences stand apart from the rest, the query."""
+    inputs: tuple[GroupInput, ...] = ()
+    """What is concatenated, in this order; in a sequence group the sequences stand apart from the rest, the query. None
+    for a flat group that only reads sequences."""
     readings: tuple[Reading, ...] = ()
     """For a flat group: what is read from sequence groups, concatenated after its inputs."""
+
+    @model_validator(mode="after")
+    def _holds_something(self) -> Self:
+        if not self.inputs and not self.readings:
+            raise ValueError("needs inputs, or readings")
+        return self
 
 
 class WeightedLoss(Frozen):

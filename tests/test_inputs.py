@@ -233,6 +233,19 @@ def test_a_sequence_group_that_nothing_reads_is_still_a_note() -> None:
     assert notes(RunConfig.model_validate(data)) == [("groups[3].name", "multi_tower does not read the group clicks")]
 
 
+def test_a_flat_group_may_hold_nothing_but_readings() -> None:
+    data = settings()
+    data["groups"][0]["inputs"] = []
+    config = RunConfig.model_validate(data)
+    assert check(config) == []
+    assert inputs_of(config).fields["deep"] == (4 + 3, 4)
+    layers, groups = InputLayers(config), given()
+    assert layers({**groups, "deep": torch.zeros(6, 0)})["deep"].shape == (6, 11)
+    data["groups"][0]["readings"] = []
+    with pytest.raises(ValidationError, match="needs inputs, or readings"):
+        RunConfig.model_validate(data)
+
+
 def test_encoders_have_required_fields() -> None:
     data = settings()
     data["groups"][0]["readings"][1]["encoder"] = {"kind": "pooling"}

@@ -47,7 +47,7 @@ class Groups:
     """Sequence groups that other groups read."""
 
     def drafts(self) -> list[dict[str, Any]]:
-        flat = [group.draft() for group in self.by_name.values() if group.inputs]
+        flat = [group.draft() for group in self.by_name.values() if group.members]
         own = [attended.draft() for attended in self.sequences.values() if attended.inputs]
         return [*flat, *self.read, *own]
 
@@ -78,7 +78,7 @@ def _group(groups: Groups, node: Node, data: DataSection, wide_width: Value[int]
     group = Group(node.text("group_name"), node.choice("wide_deep", GROUP_TYPES, "DEEP", GROUP_NUMBERS).value, node)
     names = data.expanded(node.texts("feature_names"))
     attended = node.children("sequence_features")
-    if not node.ask("feature_names"):
+    if not node.ask("feature_names") and not attended:
         node.report.problem(node.origin, node.at("feature_names"), "is required")
     if node.has("wide_deep") and node.ask("wide_deep")[-1].scalar not in (*GROUP_TYPES, *GROUP_NUMBERS):
         # The problem is told already; the name says what was meant.

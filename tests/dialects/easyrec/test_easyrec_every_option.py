@@ -12,6 +12,7 @@ from polyrec.config import RunConfig
 from polyrec.dialects import load_text, pbtxt
 from polyrec.dialects.fields import plain_path
 from polyrec.dialects.node import Node, Report
+from polyrec.errors import ConfigError
 
 TEXT = (Path(__file__).parent / "every_feature_option.config").read_text()
 FEATURE = (
@@ -72,6 +73,42 @@ def test_no_option_is_forgotten() -> None:
     assert config is not None
     types = {kind.scalar for feature in config.children("features") for kind in feature.ask("feature_type")}
     assert types == TYPES
+
+
+MUTATIONS = [
+    ("ev_params { filter_freq", "ev_params { filter_frequency", "did you mean filter_freq?"),
+    ('shared_names: "slot[2-3]"', 'shared_name: "slot[2-3]"', "did you mean shared_names?"),
+    ("glorot_normal_initializer", "glorot_norm_initializer", "did you mean glorot_normal_initializer?"),
+    ("precision: 2", "precison: 2", "did you mean precision?"),
+    ("max_val: 100", "max_val: -100", "is less than min_val, 0"),
+    ("boundaries: [10, 20, 50]", "boundaries: [10, 20, 20]", "boundaries must rise"),
+    ("tf.math.log1p(x)", "tf.math.log1pp(x)", "did you mean log1p?"),
+    ('["tags", "scores"]', '["tags", "score"]', "did you mean scores?"),
+    ('combo_input_seps: ["", ";"]', 'combo_input_seps: ["", ";", ""]', "has 3 for 2 columns"),
+    ('combo_join_sep: "X"', 'combo_join: "X"', "did you mean combo_join_sep?"),
+    ("lookup_max_sel_elem_num: 5", "lookup_max_sel_elem_num: 0", "needs more than 0"),
+    ("(price > 20)", "(prize > 20)", "did you mean price?"),
+    ("sub_feature_type: IdFeature", "sub_feature_type: TagFeature", "TagFeature is not supported"),
+    ("sequence_combiner { attention", "sequence_combiner { attention_", "did you mean attention?"),
+    ("num_filters: [3, 3]", "num_filters: [3]", "1 numbers of filters for 2 windows"),
+    ('initializer: "he_uniform"', 'initializer: "he_unifrom"', "did you mean he_uniform?"),
+    ('aux_hist_seq: ["times"', 'aux_hist_seq: ["time"', "did you mean times?"),
+    ("seq_dnn { hidden_units: [8, 1] use_bn", "seq_dnn { hidden_units: [8, 2] use_bn", "which must be 1"),
+    ("need_key_feature: true", "need_key_features: true", "did you mean need_key_feature?"),
+    ('"clicks_of_brand", "is_dear"]', '"clicks_of_brands", "is_dear"]', "did you mean clicks_of_brand?"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "words"), MUTATIONS)
+def test_a_wrong_option_is_found_at_its_line(tmp_path: Path, old: str, new: str, words: str) -> None:
+    assert old in TEXT
+    (tmp_path / "words.txt").write_text("acme\n")
+    text = TEXT.replace("WORDS", str(tmp_path / "words.txt"))
+    row = text[: text.index(old)].count("\n") + 1
+    with pytest.raises(ConfigError) as caught:
+        load_text(text.replace(old, new, 1), "every.config", "easyrec")
+    there = [problem for problem in caught.value.problems if problem.origin and abs(problem.origin.line - row) <= 1]
+    assert any(words in problem.message for problem in there), str(caught.value)
 
 
 def line(rng: random.Random) -> str:

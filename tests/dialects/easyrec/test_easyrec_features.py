@@ -211,6 +211,25 @@ def test_embedded_numbers() -> None:
         config_of('input_names: "x" embedding_dim: 4 combiner: "mean"', "RawFeature")
 
 
+def test_embedded_numbers_in_a_wide_group() -> None:
+    wide = 'feature_groups { group_name: "wide" feature_names: ["f", "n"] wide_deep: WIDE }'
+    features = f'features {{ input_names: "n" {HASH} }}'
+
+    def config(fields: str) -> RunConfig:
+        raw = f'features {{ feature_name: "f" feature_type: RawFeature input_names: "x" {fields} }}'
+        text = text_of(raw + features, deep("n") + wide, model_class="DeepFM")
+        towers = text[text.index("multi_tower {") : text.rindex("}")]
+        return read(text.replace(towers, "deepfm { dnn { hidden_units: 4 } }"))
+
+    number, ids = config("embedding_dim: 4").groups[1].inputs
+    assert number.embedding is not None
+    # As wide as all of the group, wide_output_dim.
+    assert number.embedding.width == 1
+    assert ids.table == "wide/n_wide"
+    with pytest.raises(ConfigError, match="f holds numbers; give it boundaries"):
+        config("")
+
+
 def test_expressions(tmp_path: Path) -> None:
     lines = "0,4,,3,2,0\n0,,,3,2,0\n"
     fields = 'input_names: ["a", "n", "x"] expression: "{}"'
@@ -242,6 +261,16 @@ def test_a_column_that_passes_through_is_no_feature() -> None:
 def test_a_feature_without_a_name_is_called_like_its_first_column() -> None:
     config = read(text_of(f'features {{ input_names: ["a", "b"] feature_type: ComboFeature {HASH} }}', deep("a")))
     assert [(feature.name, feature.inputs) for feature in config.features] == [("a", ("a/cross",))]
+
+
+def test_both_places_of_features() -> None:
+    first, second = (f'features {{ input_names: "{name}" {HASH} }}' for name in "ab")
+    # Messages given twice are one, as in protobuf.
+    twice = read(text_of(f"{first} }} feature_config {{ {second}", deep("a", "b")))
+    assert [feature.name for feature in twice.features] == ["a", "b"]
+    older = first.replace("features", "feature_configs", 1)
+    text = text_of("", deep("a")).replace("feature_config {  }", f"{older} feature_config {{ {second} }}")
+    assert [feature.name for feature in read(text).features] == ["a"]
 
 
 def test_clones(tmp_path: Path) -> None:

@@ -148,6 +148,14 @@ def test_target_attention_with_the_layers_of_upstream() -> None:
     assert inputs_of(without).fields["deep"] == (4, 4, 4)
 
 
+def test_a_group_of_nothing_but_sequences() -> None:
+    sequence = f'sequence_features {{ group_name: "seen" {MAP} }}'
+    group = f'feature_groups {{ group_name: "deep" {sequence} }}'
+    config = read(text_of(ID + KEY + SEEN, group))
+    assert config.groups[0].inputs == ()
+    assert inputs_of(config).fields["deep"] == (8,)
+
+
 def test_sequences_beside_those_that_are_scored() -> None:
     config = attended('seq_att_map { key: "brand" hist_seq: "brands" aux_hist_seq: "times" }')
     assert [item.feature for item in config.groups[1].inputs] == ["brand", "brands", "times"]
