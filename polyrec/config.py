@@ -23,6 +23,7 @@ from polyrec.families import (
     SamplerConfig,
     ScheduleConfig,
 )
+from polyrec.storage import mirror
 
 CONFIG_VERSION = 1
 
@@ -351,7 +352,8 @@ class RunConfig(Frozen):
         return tuple(found)
 
     def in_model_dir(self, name: str) -> Path:
-        return Path(self.model_dir) / name
+        """A file of the model folder, on this machine; what is written of a folder in a store is sent there later."""
+        return mirror.file_in(self.model_dir, name)
 
 
 class Step(Frozen):

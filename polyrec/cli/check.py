@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from polyrec import storage
 from polyrec.cli import configs
 from polyrec.cli.flags import Flags
 from polyrec.config import RunConfig
@@ -77,7 +77,7 @@ def _read(run: RunConfig, path: str) -> None:
     from polyrec.features._program import Program
 
     program = Program(run)
-    is_small = os.path.getsize(path) <= READ_WHOLE_BYTES
+    is_small = storage.size(path) <= READ_WHOLE_BYTES
     for _, rows in run.data.reader.read(Span(path, 0, run.data.reader.length(path)), run.columns):
         program(rows)
         if not is_small:

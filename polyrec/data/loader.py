@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -16,11 +16,14 @@ from polyrec.data.position import Position, Work, deal, remaining
 from polyrec.data.readers import Span, check_columns
 from polyrec.errors import DataError
 from polyrec.families import ReaderConfig
+from polyrec.storage import last_name, scheme
 
 T = TypeVar("T")
 Pieces = Sequence[tuple[Span, int]]
 """What parts of files rows came from, in their order, and how many came from each."""
 
+REQUESTS = 16
+"""Files of a store that are asked for their length at once."""
 FILE_ORDER = 0
 ROW_ORDER = 1
 
@@ -100,8 +103,10 @@ class RowLoader:
         self.shuffle_rows = shuffle_rows
         self.shuffled_files = shuffled_files
         self.seed = seed
-        self._files = [Work((Span(path, 0, reader.length(path)),)) for path in self.files]
-        sizes = [f"{Path(work.spans[0].path).name}:{work.units}" for work in self._files]
+        self._files = [
+            Work((Span(path, 0, length),)) for path, length in zip(files, lengths(reader, files), strict=True)
+        ]
+        sizes = [f"{last_name(work.spans[0].path)}:{work.units}" for work in self._files]
         self.data = zlib.crc32("\n".join(sizes).encode())
         """Checksum of the names and sizes of the files, whichever folder they lie in."""
         self._schema: pa.Schema | None = None
@@ -290,6 +295,14 @@ class _Mixer:
         self.number += 1
         self.parts, self.pieces, self.spans, self.count = [], [], [], 0
         yield block_rows(rows, pieces, block, self.after(*self.last))
+
+
+def lengths(reader: ReaderConfig, files: Sequence[str]) -> list[int]:
+    """Of each file; many at once where each takes the time of a request."""
+    if not any(map(scheme, files)):
+        return [reader.length(path) for path in files]
+    with ThreadPoolExecutor(REQUESTS) as pool:
+        return list(pool.map(reader.length, files))
 
 
 def block_rows(batch: pa.RecordBatch, pieces: Pieces, block: Work, after: Position) -> _Rows:
