@@ -128,9 +128,11 @@ def foreign_in(url: str) -> str | None:
     """A checkpoint that another program wrote: the folder itself, or the one in it with the highest number."""
     files = listing.below(url)
     if any(name in files for name in INDEXES):
-        return None if _STATE in files else url
+        return None if _STATE in files or UNFINISHED in files else url
     inner = {path.partition("/")[0] for path in files if path.partition("/")[2] in INDEXES}
-    numbered = [(int(match[1]), name) for name in inner if (match := re.search(r"(\d+)$", name))]
+    # A folder with a state is one of ours, and no whole one.
+    ours = {path.partition("/")[0] for path in files if path.partition("/")[2] in (_STATE, UNFINISHED)}
+    numbered = [(int(match[1]), name) for name in inner - ours if (match := re.search(r"(\d+)$", name))]
     return joined(url, max(numbered)[1]) if numbered else None
 
 

@@ -94,7 +94,7 @@ def _nothing(pattern: str, suffixes: tuple[str, ...], num_empty: int) -> str:
         others = sorted({Path(file).suffix or "without ending" for file in listing.found(pattern, ())})
         if others:
             return f"{pattern}: holds no {kinds} file; it holds: {', '.join(others)}"
-        return _absent(pattern, folder, names)
+        return _absent(pattern, folder, names) if names else f"{pattern}: no such file; {folder} is empty or not there"
     if os.path.isdir(pattern):
         others = sorted({Path(file).suffix or "without ending" for file in _below(pattern, ())})
         return f"{pattern}: holds no {kinds} file; it holds: {', '.join(others) or 'nothing'}"

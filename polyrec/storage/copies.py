@@ -25,8 +25,8 @@ _urls: dict[str, str] = {}
 def shown(text: object) -> str:
     """A text for people: copies on this machine are called by their URLs, and nothing secret is in it."""
     words = str(text)
-    for place, url in _urls.items():
-        words = words.replace(place, url)
+    for place in sorted(_urls, key=len, reverse=True):
+        words = words.replace(place, _urls[place])
     return masked(words)
 
 
@@ -44,7 +44,7 @@ def read_bytes(url: str) -> bytes:
 
 def write_bytes(url: str, content: bytes) -> None:
     store, path = file_system(url)
-    with named(url), store.open_output_stream(path) as file:
+    with named(url), store.open_output_stream(path, compression=None) as file:
         file.write(content)
 
 

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from fnmatch import translate
 from typing import TYPE_CHECKING
 
-from polyrec.storage import file_system, last_name, named, split
+from polyrec.storage import file_system, last_name, named, scheme, split
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileInfo, FileSystem
 
+OF_HOSTS = ("hdfs", "viewfs")
+"""Stores whose URLs begin with a host; those of the others begin with a bucket, which is part of the path."""
 GLOB = re.compile(r"[*?\[]")
 
 
@@ -70,9 +72,8 @@ def _url_of(url: str, path: str) -> str:
     """A path of the store that `url` lies in, as a URL."""
     base, options = split(url)
     front, _, rest = base.partition("://")
-    # Stores of folders name their host before the path, those of objects begin with the bucket.
-    host = rest.partition("/")[0] if path.startswith("/") else ""
-    return f"{front}://{host}{path}{options}"
+    host = f"{rest.partition('/')[0]}/" if scheme(url) in OF_HOSTS else ""
+    return f"{front}://{host}{path.lstrip('/')}{options}"
 
 
 def _files(store: FileSystem, path: str, suffixes: tuple[str, ...]) -> Iterator[tuple[str, int]]:

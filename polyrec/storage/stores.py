@@ -11,7 +11,8 @@ from pyarrow import fs
 
 from polyrec import runtime
 from polyrec.errors import StorageError, nearest
-from polyrec.storage import scheme, split
+from polyrec.storage import masked, scheme, split
+from polyrec.storage.listing import OF_HOSTS
 
 OPTIONS: dict[str, frozenset[str]] = {
     "s3": frozenset({"endpoint_override", "region", "scheme", "anonymous"}),
@@ -19,20 +20,17 @@ OPTIONS: dict[str, frozenset[str]] = {
     "hdfs": frozenset(),
     "viewfs": frozenset(),
     "oss": frozenset(),
-    "abfs": frozenset(),
-    "webhdfs": frozenset(),
 }
 """The stores, and the options that their URLs may have."""
-PACKAGES = {"oss": "ossfs", "abfs": "adlfs", "webhdfs": "fsspec"}
+PACKAGES = {"oss": "ossfs"}
 """Stores that Arrow reaches through fsspec, and the package that knows each."""
+PASSWORD = "a URL must not hold a name or password; give them to the store's environment variables or files instead"
 
 
 def password_fault(url: str) -> str | None:
     netloc = urlsplit(url).netloc if "[" not in url else url.partition("://")[2].partition("/")[0]
     user, at, _ = netloc.rpartition("@")
-    if at and (scheme(url) not in ("hdfs", "viewfs") or ":" in user):
-        return "a URL must not hold a name or password; give them to the store's environment variables or files instead"
-    return None
+    return PASSWORD if at and (scheme(url) not in OF_HOSTS or ":" in user) else None
 
 
 def fault(url: str) -> str | None:
@@ -41,6 +39,8 @@ def fault(url: str) -> str | None:
         return f"no store is known by {kind}://{nearest(kind, OPTIONS)}; known: {', '.join(sorted(OPTIONS))}, file"
     known = OPTIONS[kind]
     for name, value in _options(url):
+        if masked(f"?{name}=x") != f"?{name}=x":
+            return PASSWORD
         if name not in known:
             return (
                 f"{name} is no option of {kind}://{nearest(name, known)}; known: {', '.join(sorted(known)) or 'none'}"
@@ -55,7 +55,7 @@ def fault(url: str) -> str | None:
 def opened(url: str) -> tuple[fs.FileSystem, str]:
     base, _ = split(url)
     kind, parts = scheme(url), urlsplit(base.replace("#", "%23").replace("?", "%3F").replace("[", "%5B"))
-    if kind in ("hdfs", "viewfs"):
+    if kind in OF_HOSTS:
         return _hadoop(kind, parts.netloc), unquote(parts.path) or "/"
     endpoint = runtime.object_store_endpoint() if kind == "s3" else None
     bucket = parts.netloc if kind == "s3" and endpoint is None else ""

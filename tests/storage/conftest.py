@@ -22,7 +22,7 @@ def address() -> Iterator[str]:
     server.stop()
 
 
-@pytest.fixture()
+@pytest.fixture
 def bucket(address: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """URL of an empty bucket."""
     name = f"bucket-{next(_numbers)}"
@@ -34,13 +34,15 @@ def bucket(address: str, monkeypatch: pytest.MonkeyPatch) -> str:
     return f"s3://{name}"
 
 
-@pytest.fixture()
+@pytest.fixture
 def keys(address: str, bucket: str):
     """What the bucket holds, as another client of the store sees it."""
     client = boto3.client("s3", endpoint_url=address)
 
     def found(prefix: str = "") -> dict[str, int]:
         pages = client.get_paginator("list_objects_v2").paginate(Bucket=bucket.removeprefix("s3://"), Prefix=prefix)
-        return {item["Key"]: item["Size"] for page in pages for item in page.get("Contents", ())}
+        # Keys that end in a slash stand for folders.
+        return {item["Key"]: item["Size"] for page in pages for item in page.get("Contents", ())
+                if not item["Key"].endswith("/")}  # fmt: skip
 
     return found
