@@ -81,3 +81,8 @@ def object_store_region(environment: Mapping[str, str] = os.environ) -> str | No
 def cache_folder(environment: Mapping[str, str] = os.environ) -> str | None:
     """Where copies of folders from stores lie while they are in use; None for the place of temporary files."""
     return environment.get("POLYREC_CACHE_DIR") or None
+
+
+def maxcompute_settings(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """What the environment says of MaxCompute: its address, who reads, how long new tables live."""
+    return {name: value for name, value in environment.items() if name.startswith(("ODPS_", "ALIBABA_CLOUD_"))}

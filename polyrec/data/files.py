@@ -7,10 +7,15 @@ import logging
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from polyrec.errors import DataError
 from polyrec.storage import TABLES, is_remote, listing, plain, scheme
 from polyrec.storage.listing import is_hidden, unescaped
+
+if TYPE_CHECKING:
+    from polyrec.distributed import Ranks
+    from polyrec.families import ReaderConfig
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +45,13 @@ def expand(paths: Sequence[str], suffixes: tuple[str, ...]) -> list[str]:
     if not found:
         raise DataError("no data: no path is given")
     return list(found)
+
+
+def agreed(reader: ReaderConfig, paths: Sequence[str], columns: Sequence[str], ranks: Ranks) -> list[str]:
+    """What all ranks read parts of, by names that mean the same rows to each of them."""
+    if not reader.has_sessions:
+        return expand(paths, reader.suffixes())
+    return ranks.agree(reader.shared(expand(paths, ()), columns) if ranks.is_first else [])
 
 
 def _split(path: str) -> list[str]:

@@ -16,7 +16,7 @@ from polyrec.data.position import Position, Work, deal, remaining
 from polyrec.data.readers import Span, check_columns
 from polyrec.errors import DataError
 from polyrec.families import ReaderConfig
-from polyrec.storage import last_name, scheme
+from polyrec.storage import TABLES, last_name, scheme
 
 T = TypeVar("T")
 Pieces = Sequence[tuple[Span, int]]
@@ -106,7 +106,7 @@ class RowLoader:
         self._files = [
             Work((Span(path, 0, length),)) for path, length in zip(files, lengths(reader, files), strict=True)
         ]
-        sizes = [f"{last_name(work.spans[0].path)}:{work.units}" for work in self._files]
+        sizes = [f"{_name_of(work.spans[0].path)}:{work.units}" for work in self._files]
         self.data = zlib.crc32("\n".join(sizes).encode())
         """Checksum of the names and sizes of the files, whichever folder they lie in."""
         self._schema: pa.Schema | None = None
@@ -134,7 +134,7 @@ class RowLoader:
         raise AssertionError("an error is about a row of its batch")
 
     def _batches(self, epoch: int, start: Position | None) -> Iterator[tuple[list[_Part], Position]]:
-        position = start or Position(epoch=epoch, data=self.data)
+        position = start or self.begin(epoch)
         if position.epoch != epoch or not self.fits(position):
             raise DataError(f"a position in epoch {position.epoch} of other files cannot begin epoch {epoch} of these")
         parts: list[_Part] = []
@@ -158,6 +158,9 @@ class RowLoader:
         rate = self.reader.rows_per_unit(self.files[0])
         return None if rate is None else round(rate * sum(work.units for work in self._files))
 
+    def begin(self, epoch: int) -> Position:
+        return Position(epoch=epoch, data=self.data, files=self.files if self.reader.has_sessions else ())
+
     def fits(self, position: Position) -> bool:
         """Whether the position was taken in files of the same names and sizes."""
         return position.data == self.data
@@ -177,7 +180,7 @@ class RowLoader:
         left: list[Work] = []
         for rank, position in enumerate(positions):
             left += remaining(self._plan(position, rank, len(positions)), position)
-        return Position(epoch=epochs.pop(), plan=deal(left, self.world)[self.rank], data=self.data)
+        return replace(self.begin(epochs.pop()), plan=deal(left, self.world)[self.rank])
 
     def _plan(self, position: Position, rank: int, world: int) -> tuple[Work, ...]:
         if position.plan is not None:
@@ -295,6 +298,11 @@ class _Mixer:
         self.number += 1
         self.parts, self.pieces, self.spans, self.count = [], [], [], 0
         yield block_rows(rows, pieces, block, self.after(*self.last))
+
+
+def _name_of(path: str) -> str:
+    """A file's name without its folder, a table with its partition and without its session."""
+    return path.partition("#")[0] if scheme(path) == TABLES else last_name(path)
 
 
 def lengths(reader: ReaderConfig, files: Sequence[str]) -> list[int]:

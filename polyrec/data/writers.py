@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol, Self
 
@@ -23,6 +24,47 @@ compute: Any = pyarrow.compute
 LIST_SEPARATOR = "|"
 """Between the values of a list in CSV."""
 Format = Literal["parquet", "csv"]
+
+
+class Writer(AbstractContextManager["Writer"], Protocol):
+    """Takes the rows of one process; leaving a `with` block by an error leaves nothing of them."""
+
+    rows: int
+    receipt: str
+    """What the process that finishes the output must know of this part."""
+
+    def write(self, batch: pa.RecordBatch) -> None: ...
+
+
+class Output(Protocol):
+    """Where rows go, as all processes of a run see it."""
+
+    def begin(self, schema: Callable[[], pa.Schema], overwrite: bool) -> str:
+        """Make it ready, in one process; the others get what it returns."""
+        ...
+
+    def writer(self, begun: str, part: int) -> Writer: ...
+    def finish(self, begun: str, receipts: Sequence[str]) -> None:
+        """After all parts are written, in one process."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder by path or URL with one file of each process."""
+
+    place: str
+    format: Format
+
+    def begin(self, schema: Callable[[], pa.Schema], overwrite: bool) -> str:
+        prepare_folder(self.place, overwrite)
+        return self.place
+
+    def writer(self, begun: str, part: int) -> PartWriter:
+        return open_writer(self.place, self.format, part)
+
+    def finish(self, begun: str, receipts: Sequence[str]) -> None:
+        """Each part is there by itself."""
 
 
 def prepare_folder(folder: str, overwrite: bool = False) -> None:
@@ -81,6 +123,7 @@ class PartWriter:
     def __init__(self, path: Path, schema: pa.Schema | None = None) -> None:
         self.path = path
         self.rows = 0
+        self.receipt = ""
         self._hidden = path.with_name(f".{path.name}.partial")
         self._file: pa.NativeFile | None = None
         self._sink: _Sink | None = None

@@ -58,6 +58,7 @@ def measure(
                     break
     finally:
         recommender.train(was_training)
+        source.close()
     meters.merge(ranks.gather)
     return meters.compute()
 
