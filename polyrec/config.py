@@ -67,6 +67,8 @@ class Data(Frozen):
     """Rows that are shuffled together; 0 keeps the order of the data."""
     file_order: Literal["kept", "shuffled"] = "kept"
     """Whether each epoch takes files and row groups in another order."""
+    dealing: Literal["end_to_end", "each_file"] = "end_to_end"
+    """What processes share out: all files laid end to end, or each file, so that all of them read it at one time."""
     cost_column: str | None = None
     """Column of what a row costs, which cuts batches together with `cost_limit`."""
     cost_limit: float | None = Field(default=None, gt=0)

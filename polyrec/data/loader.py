@@ -90,6 +90,7 @@ class RowLoader:
         shuffle_rows: int = 0,
         shuffled_files: bool = False,
         seed: int = 0,
+        by_file: bool = False,
     ) -> None:
         assert batch_size > 0
         assert 0 <= rank < world
@@ -103,6 +104,7 @@ class RowLoader:
         self.shuffle_rows = shuffle_rows
         self.shuffled_files = shuffled_files
         self.seed = seed
+        self.by_file = by_file
         self._files = [
             Work((Span(path, 0, length),)) for path, length in zip(files, lengths(reader, files), strict=True)
         ]
@@ -180,7 +182,7 @@ class RowLoader:
         left: list[Work] = []
         for rank, position in enumerate(positions):
             left += remaining(self._plan(position, rank, len(positions)), position)
-        return replace(self.begin(epochs.pop()), plan=deal(left, self.world)[self.rank])
+        return replace(self.begin(epochs.pop()), plan=self._share(left, self.rank, self.world))
 
     def _plan(self, position: Position, rank: int, world: int) -> tuple[Work, ...]:
         if position.plan is not None:
@@ -190,7 +192,15 @@ class RowLoader:
             works = [Work((piece,)) for path in self.files for piece in self.reader.pieces(path)]
             order = np.random.default_rng((self.seed, position.epoch, FILE_ORDER)).permutation(len(works))
             works = [works[number] for number in order]
-        return deal(works, world)[rank]
+        return self._share(works, rank, world)
+
+    def _share(self, works: Sequence[Work], rank: int, world: int) -> tuple[Work, ...]:
+        if not self.by_file:
+            return deal(works, world)[rank]
+        of_file: dict[str, list[Work]] = {}
+        for work in works:
+            of_file.setdefault(work.spans[0].path, []).append(work)
+        return tuple(work for path in self.files for work in deal(of_file.get(path, []), world)[rank])
 
     def _walk(self, start: Position) -> Iterator[_Rows]:
         """All rows from `start` on, in the order they are given out."""

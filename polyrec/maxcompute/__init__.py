@@ -54,8 +54,9 @@ def named(path: str, what: str = "cannot be read") -> Iterator[None]:
     try:
         yield
     except (ODPSError, RequestException, OSError) as error:
-        reason = masked(str(error).partition("\n")[0].removeprefix("RequestId: "))
-        raise DataError(f"{path}: {what} ({type(error).__name__}: {reason})") from error
+        # The first line of a text of theirs is about the request, its first argument about what went wrong.
+        reason = str(error.args[0]) if isinstance(error, ODPSError) and error.args else str(error)
+        raise DataError(f"{path}: {what} ({type(error).__name__}: {masked(reason)})") from error
 
 
 def table(path: str) -> Table:

@@ -104,6 +104,8 @@ class _Role:
             self._ends = _seconds(text) if text else time.time() + 2 * EARLY_SECONDS
         return self
 
+    get_credentials = get_credential
+
     def _asked(self) -> dict[str, str]:
         import requests
 

@@ -60,6 +60,7 @@ class Source:
             shuffle_rows=data.shuffle_rows if is_training else 0,
             shuffled_files=is_training and data.file_order == "shuffled",
             seed=self._config.train.seed,
+            by_file=data.dealing == "each_file",
         )
 
     def close(self) -> None:

@@ -6,9 +6,11 @@ Rows of each read session begin at another row of the table, as the service prom
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import re
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -41,6 +43,7 @@ class FakeMaxCompute:
     cuts: int = 0
     """Streams of rows that end in the middle from now on."""
     endpoint: str = ""
+    _numbers: Iterator[int] = field(default_factory=itertools.count)
 
     def start(self) -> None:
         fake = self
@@ -51,10 +54,10 @@ class FakeMaxCompute:
             def log_message(self, *_: object) -> None:
                 """Tests read what they need from the lists."""
 
-            def do_GET(self) -> None:  # noqa: N802 - the library's name
+            def do_GET(self) -> None:
                 fake.answer(self, b"")
 
-            def do_POST(self) -> None:  # noqa: N802
+            def do_POST(self) -> None:
                 fake.answer(self, _body(self))
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -112,7 +115,8 @@ class FakeMaxCompute:
         assert name is not None
         if text.startswith("CREATE"):
             columns, _, levels = text.partition("PARTITIONED BY")
-            self.tables[name[1]] = Stored(dict(_columns(columns)), [level for level, _ in _columns(levels)])
+            table = self.tables[name[1]] = Stored(dict(_columns(columns)), [level for level, _ in _columns(levels)])
+            table.rows = {} if table.levels else {"": _schema(table).empty_table()}
         else:
             pairs = re.findall(r"(\w+)='([^']*)'", text)
             partition = "/".join(f"{key}={value}" for key, value in pairs)
@@ -154,8 +158,9 @@ class FakeMaxCompute:
         if absent:
             return _send(request, 404, _json_error("NoSuchPartition", f"the partition {absent[0]} does not exist"))
         rows = pa.concat_tables([table.rows[name] for name in partitions]).select(facts["RequiredDataColumns"])
-        name = f"read-{len(self.reads)}"
-        first = 7 * len(self.reads) % max(1, rows.num_rows)
+        number = next(self._numbers)
+        name = f"read-{number}"
+        first = 7 * number % max(1, rows.num_rows)
         self.reads[name] = {"rows": pa.concat_tables([rows.slice(first), rows.slice(0, first)])}
         return _send(request, 201, json.dumps({"SessionId": name, "SessionStatus": "INIT"}).encode())
 

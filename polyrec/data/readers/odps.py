@@ -66,7 +66,7 @@ class Odps(ReaderConfig):
             row += rows.num_rows
 
     def place(self, span: Span, row: int) -> str:
-        return f"{sessions.path_of(span.path)}: row {span.start + span.skip + row}"
+        return f"{sessions.path_of(span.path)}: row {span.start + span.skip + row} of the session"
 
     @classmethod
     def example(cls) -> Odps:
