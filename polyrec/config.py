@@ -53,9 +53,9 @@ class Data(Frozen):
     """Where rows come from and how they become batches."""
 
     train: tuple[str, ...] = ()
-    """Files, folders or globs to train on."""
+    """Files, folders, globs or tables to train on, by path or URL."""
     evaluate: tuple[str, ...] = ()
-    """Files, folders or globs to evaluate on; empty means no evaluation."""
+    """Files, folders, globs or tables to evaluate on; empty means no evaluation."""
     reader: ReaderConfig
     batch_size: int = Field(gt=0)
     """Rows per step of one process."""
@@ -308,7 +308,7 @@ class RunConfig(Frozen):
     name: str = ""
     """Name of the run in a workflow of several."""
     model_dir: str
-    """Folder for checkpoints, logs and results."""
+    """Folder for checkpoints, logs and results, by path or URL."""
     data: Data
     derived: tuple[Derived, ...] = ()
     """Columns made of others, in any order."""

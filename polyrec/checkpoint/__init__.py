@@ -111,17 +111,22 @@ def _remove(place: Place) -> None:
         whole.remove(place)
 
 
-def locate(path: Place) -> Path:
-    """The checkpoint at `path`, or the newest one when it is a folder of them, on this machine."""
-    return _located_remotely(path) if isinstance(path, str) and is_remote(path) else _located(Path(plain(str(path))))
+def locate(path: Place, *, with_optimizer: bool = False) -> Path:
+    """The checkpoint at `path`, or the newest one when it is a folder of them, on this machine.
+
+    What the optimizers remember comes along from a store only when it is asked for.
+    """
+    if isinstance(path, str) and is_remote(path):
+        return _located_remotely(path, "" if with_optimizer else OPTIMIZER)
+    return _located(Path(plain(str(path))))
 
 
-def _located_remotely(url: str) -> Path:
+def _located_remotely(url: str, leave_out: str) -> Path:
     if remote.is_whole(url):
-        return remote.copy(url)
-    place = remote.newest(url, STATE)
+        return remote.copy(url, leave_out)
+    place = remote.newest(url, STATE, leave_out)
     if place is not None:
-        return remote.copy(place)
+        return remote.copy(place, leave_out)
     place = remote.foreign_in(url)
     if place is None:
         raise CheckpointError(f"{url}: holds no whole checkpoint")

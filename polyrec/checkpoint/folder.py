@@ -127,6 +127,11 @@ def find_fault(folder: Path) -> Fault | None:
         place, _, reason = str(error).partition(": ")
         return Fault(Path(place), reason)
     assert isinstance(files, dict)
+    return find_fault_in(folder, files)
+
+
+def find_fault_in(folder: Path, files: Mapping[str, Mapping[str, object]]) -> Fault | None:
+    """The first way in which these files differ from what a manifest says of them."""
     for name, entry in files.items():
         path = folder / name
         if not path.is_file():

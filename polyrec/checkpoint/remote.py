@@ -38,13 +38,13 @@ class Upload:
 
     def send(self) -> dict[str, dict[str, object]]:
         """Send all files but the manifest; returns what the manifest must say of them."""
-        entries: dict[str, dict[str, object]] = {}
-        for path in sorted(self.place.rglob("*")):
-            if path.is_file():
-                name = path.relative_to(self.place).as_posix()
-                entries[name] = whole.entry(path)
-                copies.send(path, joined(self.url, name))
-        return entries
+        files = sorted(path for path in self.place.rglob("*") if path.is_file())
+        return dict(copies.together(self._send, files))
+
+    def _send(self, path: Path) -> tuple[str, dict[str, object]]:
+        name = path.relative_to(self.place).as_posix()
+        copies.send(path, joined(self.url, name))
+        return name, whole.entry(path)
 
     def finish(self, facts: Mapping[str, object], entries: Mapping[str, object]) -> None:
         """Send the manifest: the moment at which the folder exists."""
@@ -84,13 +84,16 @@ def step_of(url: str) -> int:
     return step if isinstance(step, int) else -1
 
 
-def newest(parent: str, state: str) -> str | None:
-    """The whole checkpoint with the highest step; each damaged one that is passed over is named in the log."""
+def newest(parent: str, state: str, leave_out: str = "") -> str | None:
+    """The whole checkpoint with the highest step; each damaged one that is passed over is named in the log.
+
+    What is left out is not looked at.
+    """
     found = found_in(parent, state)
     unreadable = [url for url in found if step_of(url) < 0]
     for url in (*unreadable, *reversed(found[len(unreadable) :])):
         try:
-            copy(url)
+            copy(url, leave_out)
         except CheckpointError as error:
             log.warning("%s; this checkpoint is not used", error)
         else:
@@ -111,17 +114,24 @@ def is_whole(url: str) -> bool:
     return listing.kind_of(joined(url, whole.MANIFEST)) == "File"
 
 
-def copy(url: str) -> Path:
-    """The folder on this machine, compared with its manifest."""
+def copy(url: str, leave_out: str = "") -> Path:
+    """The folder on this machine, compared with its manifest; without one of its inner folders, if one is named."""
     facts = manifest(url)
-    files: Any = facts["files"]
+    listed: Any = facts["files"]
+    files = {name: entry for name, entry in listed.items() if not leave_out or not name.startswith(f"{leave_out}/")}
     sizes = listing.below(url)
     for name, entry in files.items():
         if name not in sizes:
             raise CheckpointError(f"{joined(url, name)}: is missing")
         if sizes[name] != entry["bytes"]:
             raise CheckpointError(f"{joined(url, name)}: has {sizes[name]} bytes instead of {entry['bytes']}")
-    return copies.held(url, json.dumps(facts), [*files, whole.MANIFEST], _check)
+
+    def check(place: Path) -> None:
+        fault = whole.find_fault_in(place, files)
+        if fault is not None:
+            raise CheckpointError(copies.shown(fault))
+
+    return copies.held(url, json.dumps([facts, leave_out]), [*files, whole.MANIFEST], check)
 
 
 def foreign_in(url: str) -> str | None:
@@ -140,12 +150,6 @@ def foreign_copy(url: str) -> Path:
     """A folder without a manifest on this machine."""
     sizes = listing.below(url)
     return copies.held(url, json.dumps(sizes), sizes, lambda place: None)
-
-
-def _check(place: Path) -> None:
-    fault = whole.find_fault(place)
-    if fault is not None:
-        raise CheckpointError(copies.shown(fault))
 
 
 def _folders(parent: str) -> dict[str, set[str]]:

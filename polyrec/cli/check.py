@@ -11,7 +11,7 @@ from polyrec import storage
 from polyrec.cli import configs
 from polyrec.cli.flags import Flags
 from polyrec.config import RunConfig
-from polyrec.errors import ConfigError, DataError, Origin, Problem
+from polyrec.errors import ConfigError, DataError, Origin, Problem, StorageError
 
 if TYPE_CHECKING:
     from polyrec.dialects import Examined, Loaded
@@ -57,7 +57,7 @@ def _check_data(loaded: Loaded, run: RunConfig, paths: Sequence[str]) -> tuple[l
         return [], 0
     try:
         first = files.expand(paths, run.data.reader.suffixes())[0]
-    except DataError as error:
+    except (DataError, StorageError) as error:
         loaded.report.notes.append(Problem(None, "", f"not looked at: {error}"))
         return [], 0
     try:

@@ -9,12 +9,19 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from polyrec import runtime
 from polyrec.errors import StorageError
 from polyrec.storage import file_system, joined, last_name, masked, named
+
+T = TypeVar("T")
+R = TypeVar("R")
+STREAMS = 8
+"""Files on their way at once."""
 
 _held: dict[Path, int] = {}
 """Copies that this process uses, each with the descriptor of its lock."""
@@ -67,6 +74,12 @@ def fetch(url: str, file: Path) -> None:
         copy_files(path, str(file), source_filesystem=store, destination_filesystem=LocalFileSystem())
 
 
+def together(transfer: Callable[[T], R], items: Iterable[T]) -> list[R]:
+    """Do it for each; a few at a time, since one stream seldom fills a line."""
+    with ThreadPoolExecutor(STREAMS) as pool:
+        return list(pool.map(transfer, items))
+
+
 def remove(url: str) -> None:
     """A file, or a folder with all that is in it; nothing when it is not there."""
     store, path = file_system(url)
@@ -96,15 +109,15 @@ def held(url: str, key: str, names: Iterable[str], check: Callable[[Path], objec
     place = root / name
     stands_for(place, url)
     while place not in _held:
+        descriptor = _lock(root / f"{name}.lock", fcntl.LOCK_SH)
+        if place.exists():
+            _held[place] = descriptor
+            continue
+        os.close(descriptor)
+        # Whoever is first makes the copy; the others wait here and then find it.
         with _locked(root / f"{name}.lock", fcntl.LOCK_EX):
             if not place.exists():
                 _fill(place, url, names, check)
-        descriptor = _lock(root / f"{name}.lock", fcntl.LOCK_SH)
-        # Between the two locks another process may have ended and taken the copy away.
-        if place.exists():
-            _held[place] = descriptor
-        else:
-            os.close(descriptor)
     return place
 
 
@@ -113,11 +126,12 @@ def _fill(place: Path, url: str, names: Iterable[str], check: Callable[[Path], o
     stands_for(draft, url)
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir()
+    names = list(names)
+    for name in names:
+        if not (draft / name).resolve().is_relative_to(draft.resolve()):
+            raise StorageError(f"{url}: lists the file {name}, which lies outside of it")
     try:
-        for name in names:
-            if not (draft / name).resolve().is_relative_to(draft.resolve()):
-                raise StorageError(f"{url}: lists the file {name}, which lies outside of it")
-            fetch(joined(url, name), draft / name)
+        together(lambda name: fetch(joined(url, name), draft / name), names)
         check(draft)
         draft.rename(place)
     except OSError as error:

@@ -133,7 +133,7 @@ class TrainRun:
             log.info("nothing is left to do; ask for more with train.epochs or train.steps")
 
     def _fine_tune(self, path: str, *, with_optimizer: bool) -> None:
-        source = checkpoint.locate(path)
+        source = checkpoint.locate(path, with_optimizer=with_optimizer)
         names = checkpoint.read_name_map(self.config.train.name_map)
         fresh = checkpoint.load_matching(self.recommender.weights(), source, names)
         log.info("weights start from %s", shown_path(source))

@@ -235,6 +235,11 @@ def test_copies_are_shared_and_go_with_their_last_user(
     with copies._locked(other.with_name(f"{other.name}.lock"), copies.fcntl.LOCK_SH):
         copies.release()
         assert [path for path in (place, other) if path.exists()] == [other]
+    with copies._locked(other.with_name(f"{other.name}.lock"), copies.fcntl.LOCK_SH):
+        # Another process reads this one; it is there at once.
+        assert copies.held(f"{bucket}/f", "2", ["a"], lambda _: None) == other
+    # A process that is killed leaves its copy, and the next one that needs any takes it away.
+    copies.os.close(copies._held.pop(other))
     third = copies.held(f"{bucket}/f", "3", ["a"], lambda _: None)
     assert [path for path in (other, third) if path.exists()] == [third]
     with pytest.raises(StorageError, match=r"lists the file \.\./\.\./x, which lies outside"):

@@ -161,3 +161,23 @@ def test_fine_tuning_and_listing(remote: str, capsys: pytest.CaptureFixture[str]
     assert api.train(tuned)["checkpoint"] == f"{remote}/tuned/model.ckpt-1"
     assert main(["checkpoint", "ls", f"{remote}/tuned/model.ckpt-1"]) == 0
     assert "tables.color.weight  [50, 8]  float32" in capsys.readouterr().err
+
+
+def test_only_what_is_needed_is_fetched(remote: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = config(remote, train__steps=3)
+    api.train(run)
+    copies.release()
+    fetched: list[str] = []
+    fetch = copies.fetch
+
+    def noted(url: str, file: Path) -> None:
+        fetched.append(url)
+        fetch(url, file)
+
+    monkeypatch.setattr(copies, "fetch", noted)
+    api.evaluate(run)
+    api.export(run, f"{remote}/export")
+    names = [url.removeprefix(f"{remote}/model/model.ckpt-3/") for url in fetched]
+    assert sorted(set(names)) == sorted(names)
+    assert "model/.metadata" in names
+    assert not [name for name in names if name.startswith("optimizer/")]
