@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 
 import own_form
 import pytest
+from easy_rec.python.saved import config_path
 
 from polyrec.cli import main
+from polyrec.config import Workflow
 from polyrec.dialects import load_text
 from polyrec.errors import ConfigError
 from polyrec.storage import copies
@@ -50,6 +53,18 @@ def test_flags_with_passwords(words: list[str], tmp_path: Path, capsys: pytest.C
     assert "pass-word" not in output.err + output.out
 
 
+def test_paddlerec_paths_may_be_urls() -> None:
+    file = Path(__file__).parents[2] / "examples/paddlerec/rank/dnn/config.yaml"
+    text = file.read_text().replace("{workspace}/data", "s3://clicks/data").replace('"demo/', '"s3://models/')
+    config = load_text(text, str(file), "paddlerec").config
+    assert isinstance(config, Workflow)
+    assert {path for step in config.steps for path in (*step.run.data.train, *step.run.data.evaluate)} == {
+        "s3://clicks/data/train",
+        "s3://clicks/data/infer",
+    }
+    assert {step.run.model_dir for step in config.steps} == {"s3://models/paddlerec_dnn"}
+
+
 def test_a_whole_run_from_the_command_line(bucket: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import small_training
 
@@ -72,5 +87,12 @@ def test_a_whole_run_from_the_command_line(bucket: str, tmp_path: Path, capsys: 
     assert answer("eval", str(config), "--model-dir", model)["checkpoint"] == f"{model}/model.ckpt-3"
     assert answer("export", str(config), "--model-dir", model, "--to", export)["checkpoint"] == f"{model}/model.ckpt-3"
     assert answer("predict", export, "--input", f"{bucket}/eval", "--output", f"{bucket}/scores")["rows"] == 100
+    saved = argparse.Namespace(model_dir=model, pipeline_config_path="other")
+    assert config_path(saved, "eval") == f"{model}/pipeline.config"
+    assert config_path(argparse.Namespace(model_dir=export, pipeline_config_path="other"), "eval") == "other"
+    # The config that the run has saved stands for the whole run.
+    assert answer("eval", f"{model}/pipeline.config")["checkpoint"] == f"{model}/model.ckpt-3"
+    assert main(["eval", f"{model}/pipelin.config"]) == 2
+    assert f"{model}/pipelin.config: cannot be read: " in capsys.readouterr().err
     assert main(["eval", str(config), "--model-dir", f"{bucket}/nothing"]) == 4
     assert f"{bucket}/nothing: holds no whole checkpoint" in capsys.readouterr().err
