@@ -185,8 +185,6 @@ def _number_embedding(item: GroupInput, feature: FeatureConfig, at: str) -> Foun
     at, most = f"{at}.embedding", item.embedding.most_numbers
     if item.table is not None or feature.rows is not None:
         return [(at, f"{item.feature} is a feature of ids, which tables make vectors of")]
-    if feature.is_sequence:
-        return [(at, f"{item.feature} is a sequence; only features of one row's numbers are embedded")]
     if most is not None and feature.width > most:
         return [(at, f"{item.embedding.kind} takes {most} number, {item.feature} has {feature.width}")]
     return []

@@ -217,7 +217,7 @@ class Learning(Frozen):
     optimizer: OptimizerConfig
     schedule: ScheduleConfig
     clip_gradient: float | None = Field(default=None, gt=0)
-    """Largest global norm of the gradient, None for no clipping."""
+    """Largest global norm of the gradient, None for no clipping; tables cannot be clipped."""
 
 
 class Optim(Frozen):
@@ -225,6 +225,15 @@ class Optim(Frozen):
     """For the rows of tables: only rows of the batch are touched."""
     dense: Learning
     """For every other weight."""
+
+    @model_validator(mode="after")
+    def _clipped(self) -> Self:
+        if self.tables.clip_gradient is not None:
+            raise ValueError(
+                "tables.clip_gradient: rows of tables move as soon as their gradient is known, before a global norm "
+                "is; remove it, or clip the dense weights alone with dense.clip_gradient"
+            )
+        return self
 
 
 class Saving(Frozen):

@@ -55,7 +55,7 @@ class Options(TypedDict, total=False):
 def predict(model: str, inputs: Sequence[str], output: str, **options: Unpack[Options]) -> dict[str, Any]:
     """Predict with an export."""
     exported = ExportedModel(model)
-    return PredictJob(exported.config, exported, inputs, options).write(output)
+    return PredictJob(exported.config, exported, inputs, options).write(output, exported.outputs)
 
 
 def predict_checkpoint(
@@ -70,7 +70,7 @@ def predict_checkpoint(
             logits, _ = recommender(batch)
             return judge.outputs(logits)
 
-    return PredictJob(config, model, inputs, options).write(output)
+    return PredictJob(config, model, inputs, options).write(output, judge.output_names())
 
 
 class PredictJob:
@@ -98,9 +98,18 @@ class PredictJob:
             wanted += self.config.feature_columns if name == FEATURE_COLUMNS else [name]
         return tuple(dict.fromkeys(wanted))
 
-    def write(self, output: str) -> dict[str, Any]:
-        """Every rank writes the rows of its share into a file of its own."""
+    def _check_columns(self, made: Sequence[str]) -> None:
+        for name in self.columns:
+            if name not in made:
+                raise ConfigError(f"--columns {name}: is not an output{nearest(name, made)}; known: {', '.join(made)}")
+        taken = [name for name in self.columns or made if name in self.reserved]
+        if taken:
+            raise ConfigError(f"column {taken[0]} is both kept and an output; leave it out of the columns to keep")
+
+    def write(self, output: str, made: Sequence[str]) -> dict[str, Any]:
+        """Every rank writes the rows of its share into a file of its own; `made` are the model's outputs."""
         began = time.monotonic()
+        self._check_columns(made)
         with joined(runtime.world()) as ranks:
             target = self._target(output)
             begun = ranks.agree(self._begin(target) if ranks.is_first else "")
@@ -159,13 +168,7 @@ class PredictJob:
 
     def _result(self, kept: pa.RecordBatch, outputs: dict[str, Tensor]) -> pa.RecordBatch:
         made = output_columns(outputs)
-        for name in self.columns:
-            if name not in made:
-                raise ConfigError(f"--columns {name}: is not an output{nearest(name, made)}; known: {', '.join(made)}")
         chosen = {name: made[name] for name in self.columns or made}
-        taken = [name for name in chosen if name in kept.schema.names]
-        if taken:
-            raise ConfigError(f"column {taken[0]} is both kept and an output; leave it out of the columns to keep")
         return pa.record_batch({**chosen, **{name: kept.column(name) for name in kept.schema.names}})
 
 

@@ -63,6 +63,15 @@ def prepare(environment: dict[str, str] | os._Environ[str] = os.environ) -> None
     environment.setdefault("TORCH_DISABLE_SHARE_RDZV_TCP_STORE", "1")
 
 
+SWITCHES = ("USE_FARM_HASH_TO_BUCKETIZE",)
+"""Variables that upstreams read and that change what a config means."""
+
+
+def switches(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Those that are set, for the front doors that know them."""
+    return {name: environment[name] for name in SWITCHES if environment.get(name)}
+
+
 def seed(environment: Mapping[str, str] = os.environ) -> int | None:
     """A seed from the environment, which wins over the config's."""
     text = environment.get("TORCH_MANUAL_SEED")

@@ -49,9 +49,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _check_data(loaded: Loaded, run: RunConfig, paths: Sequence[str]) -> tuple[list[Problem], int]:
     """Problems of the run with the first of its files, and the exit code for them; absent files get a note."""
-    from polyrec import checks
     from polyrec.data import files
-    from polyrec.dialects.structure import origin_of
 
     if not paths:
         return [], 0
@@ -61,14 +59,12 @@ def _check_data(loaded: Loaded, run: RunConfig, paths: Sequence[str]) -> tuple[l
         loaded.report.notes.append(Problem(None, "", f"not looked at: {error}"))
         return [], 0
     try:
-        wrong = checks.check_columns(run, run.data.reader.arrow_schema(first).names)
+        wrong = configs.check_columns(run, configs.origins_of(loaded, run), first)
         if not wrong:
             _read(run, first)
     except DataError as error:
         return [Problem(None, "", str(error))], error.exit_code
-    return [
-        Problem(origin_of(loaded.origins, path), path, f"{message} ({first})") for path, message in wrong
-    ], 2 if wrong else 0
+    return wrong, 2 if wrong else 0
 
 
 def _read(run: RunConfig, path: str) -> None:

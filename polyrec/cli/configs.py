@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from polyrec import catalog, storage
 from polyrec.cli.flags import Flags, paths
-from polyrec.errors import ConfigError, Problem, nearest
+from polyrec.errors import ConfigError, Origin, Problem, nearest
 
 if TYPE_CHECKING:
     from polyrec.config import RunConfig, Step
@@ -55,14 +55,14 @@ def load(arguments: argparse.Namespace) -> Loaded:
 
 def examine(arguments: argparse.Namespace) -> Examined:
     """The same, which may have problems."""
-    from polyrec import dialects
+    from polyrec import dialects, runtime
     from polyrec.dialects import edits
 
     add_plugins(arguments)
     changes = [edit for text in arguments.edit for edit in edits.parse(text)]
     settings = dict(edits.set_values(text) for text in arguments.set)
     path = config_path(arguments.config)
-    return dialects.examine(path, dialect=arguments.dialect, edits=changes, settings=settings)
+    return dialects.examine(path, arguments.dialect, changes, settings, runtime.switches())
 
 
 def config_path(name: str) -> str:
@@ -127,18 +127,40 @@ def check_place(path: str) -> None:
             raise ConfigError(f"{storage.masked(part)}: {wrong}")
 
 
-def check_data(run: RunConfig, verb: str) -> None:
-    """Find out before anything is built or written whether the files of a run are there and have its columns."""
+def origins_of(loaded: Loaded, run: RunConfig) -> Mapping[str, Origin]:
+    """Where the values of a run were read; in a workflow its own paths begin with its step."""
+    from polyrec.config import Workflow
+
+    if not isinstance(loaded.config, Workflow):
+        return loaded.origins
+    start = f"steps[{[step.run is run for step in loaded.config.steps].index(True)}].run"
+    return {
+        path.removeprefix(start).removeprefix("."): origin
+        for path, origin in loaded.origins.items()
+        if path == start or path.startswith(f"{start}.")
+    }
+
+
+def check_columns(run: RunConfig, origins: Mapping[str, Origin], file: str) -> list[Problem]:
+    """What a file's columns lack, told where the config asks for it."""
     from polyrec import checks
+    from polyrec.dialects.structure import origin_of
+
+    wrong = checks.check_columns(run, run.data.reader.arrow_schema(file).names)
+    return [Problem(origin_of(origins, path), path, f"{message} ({file})") for path, message in wrong]
+
+
+def check_data(run: RunConfig, verb: str, origins: Mapping[str, Origin]) -> None:
+    """Find out before anything is built or written whether the files of a run are there and have its columns."""
     from polyrec.data import files
 
     wanted = [run.data.train] if verb == "train" else []
     if verb == "evaluate" or run.train.evaluate_after_save:
         wanted.append(run.data.evaluate)
-    wrong: dict[str, str] = {}
+    wrong: dict[str, Problem] = {}
     for given in filter(None, wanted):
         first = files.expand(given, run.data.reader.suffixes())[0]
-        for path, message in checks.check_columns(run, run.data.reader.arrow_schema(first).names):
-            wrong.setdefault(path, f"{message} ({first})")
+        for problem in check_columns(run, origins, first):
+            wrong.setdefault(problem.path, problem)
     if wrong:
-        raise ConfigError(Problem(None, path, message) for path, message in wrong.items())
+        raise ConfigError(wrong.values())

@@ -26,8 +26,9 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     if isinstance(config, Workflow):
         step = configs.choose_step(loaded, "evaluate", arguments.step)
         config, folder = step.run, step.checkpoint
+    origins = configs.origins_of(loaded, config)
     config = configs.with_paths(config, model_dir=arguments.model_dir, evaluate=arguments.evaluate)
-    configs.check_data(config, "evaluate")
+    configs.check_data(config, "evaluate", origins)
     from polyrec import api
 
     if folder is not None and arguments.checkpoint is None:

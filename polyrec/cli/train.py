@@ -26,18 +26,19 @@ def flags() -> Flags:
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    config = configured(arguments)
-    configs.check_data(config, "train")
+    loaded = configs.load(arguments)
+    given = configs.choose_step(loaded, "train", arguments.step).run
+    config = configured(given, arguments)
+    configs.check_data(config, "train", configs.origins_of(loaded, given))
     from polyrec import api
 
     return api.train(config, resume=arguments.resume, ignore_optimizer=arguments.ignore_optimizer)
 
 
-def configured(arguments: argparse.Namespace) -> RunConfig:
+def configured(given: RunConfig, arguments: argparse.Namespace) -> RunConfig:
     """The run that the flags ask for."""
-    step = configs.choose_step(configs.load(arguments), "train", arguments.step)
     config = configs.with_paths(
-        step.run, model_dir=arguments.model_dir, train=arguments.train, evaluate=arguments.evaluate
+        given, model_dir=arguments.model_dir, train=arguments.train, evaluate=arguments.evaluate
     )
     if arguments.fine_tune:
         config = config.model_copy(

@@ -36,18 +36,20 @@ class ExportedModel:
         self.embedding = Embedding(self.config, device=torch.device("cpu"), is_trained=False)
         _fill(self.embedding.weights(), self.folder / TABLES)
         self.network = read(self.folder / GRAPH)
-        self._replay_golden_rows()
+        self.outputs = self._replay_golden_rows()
 
     def __call__(self, batch: Batch) -> dict[str, Tensor]:
         with torch.no_grad():
             return self.network(self.embedding(batch).groups)
 
-    def _replay_golden_rows(self) -> None:
+    def _replay_golden_rows(self) -> tuple[str, ...]:
+        """Compare, and return the names of the outputs."""
         path = self.folder / GOLDEN
         with pa.ipc.open_file(path) as reader:
             golden = reader.get_batch(0)
         rows = golden.select([name for name in golden.schema.names if not name.startswith("output:")])
-        for name, column in output_columns(self(self.collate(rows))).items():
+        columns = output_columns(self(self.collate(rows)))
+        for name, column in columns.items():
             expected = _numbers(golden.column(f"output:{name}"))
             found = _numbers(column)
             if not np.allclose(found, expected, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True):
@@ -56,6 +58,7 @@ class ExportedModel:
                     f"{path}: row {row} gives {name} {found[row]} but gave {expected[row]} when the export was made; "
                     "it was changed or the software differs, so make the export again"
                 )
+        return tuple(columns)
 
 
 def _here(folder: str) -> Path:

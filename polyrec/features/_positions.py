@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import types
 
+from polyrec.features._hashing import text_offsets
 from polyrec.features._values import Values, is_list, is_text, pairs, split, unlist
 
 
@@ -22,6 +23,17 @@ def inner_values(found: Values, separator: str | None) -> Values:
     else:
         return found
     return Values(found.column, inner, counts, origins=_owners(found))
+
+
+def has_any(array: pa.Array, separator: str) -> bool:
+    """Whether the separator may stand in any of the texts: dividing those costs several times more than looking."""
+    words = array.dictionary if types.is_dictionary(array.type) else array
+    content = words.buffers()[2]
+    if content is None:
+        return False
+    offsets = text_offsets(words)
+    letters = np.frombuffer(content, np.uint8)[offsets[0] : offsets[-1]]
+    return bool((letters == separator.encode()[0]).any())
 
 
 def _owners(found: Values) -> np.ndarray:

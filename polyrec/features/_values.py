@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute
 from pyarrow import types
 
+from polyrec.assets import assets
 from polyrec.data.columns import Ragged, RowError
 from polyrec.errors import DataError, nearest
 from polyrec.families import BucketConfig
@@ -323,10 +324,8 @@ def row_of(bucket: BucketConfig, text: str) -> int:
 
 
 def check_default(bucket: BucketConfig, default: str | None) -> None:
-    """A default that the bucket refuses is wrong in the config, whatever the data."""
-    if default == "":
-        raise ValueError("default is empty; leave it out to give such rows no id")
-    if default is not None:
+    """A default that the bucket refuses is wrong in the config, whatever the data; files are not read for that."""
+    if default is not None and not any(assets(bucket)):
         try:
             row_of(bucket, default)
         except ElementError as error:

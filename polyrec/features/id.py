@@ -45,6 +45,8 @@ class IdFeature(FeatureConfig):
     def _fits(self) -> Self:
         if self.kv_separator is not None and self.weight_column is not None:
             raise ValueError("weights come from kv_separator or from weight_column; give one of them")
+        if self.default == "":
+            raise ValueError("default is empty; leave it out to give such rows no id")
         check_default(self.bucket, self.default)
         return self
 

@@ -10,8 +10,8 @@ from pydantic import Field, model_validator
 
 from polyrec.data.columns import Ragged, RaggedBags
 from polyrec.families import BucketConfig, FeatureConfig
-from polyrec.features._positions import first_of_each, inner_values, one_each
-from polyrec.features._values import Values, check_default, missing, pad, ragged, row_of, values
+from polyrec.features._positions import first_of_each, has_any, inner_values, one_each
+from polyrec.features._values import Values, check_default, is_text, missing, pad, ragged, row_of, values
 from polyrec.features.buckets.hash import HashBucket
 from polyrec.features.id import with_own_weights
 
@@ -24,7 +24,8 @@ class SequenceIdFeature(FeatureConfig):
     """Texts, lists of text or whole numbers, or lists of lists or maps of them."""
     bucket: BucketConfig
     default: str | None
-    """Value of a position that is null or empty, and the one position of a row that has none; None for no id."""
+    """Value of a position that is null or empty, and the one position of a row that has none, which may be the empty
+    text, with an id as any other text; None for no id."""
     separator: str | None = Field(default=None, min_length=1)
     """Stands between the positions of a text, None when a text is one position."""
     max_length: int | None = Field(default=None, gt=0)
@@ -67,10 +68,17 @@ class SequenceIdFeature(FeatureConfig):
             found = found.drop_missing()
         if self.several:
             found = found.head(self.max_length)
-            positions = inner_values(found, self.value_separator)
+            positions = self._positions(found)
             return self._bags(one_each(found) if positions is found else positions, found.lengths)
-        positions = inner_values(found, self.value_separator)
+        positions = self._positions(found)
         return self._ids(found if positions is found else first_of_each(positions, found.lengths))
+
+    def _positions(self, found: Values) -> Values:
+        """The values of each position, or the sequence itself where each has one."""
+        separator = self.value_separator
+        if separator is not None and is_text(found.array) and not has_any(found.array, separator):
+            return found
+        return inner_values(found, separator)
 
     def _ids(self, found: Values) -> Ragged:
         """One id for each position."""

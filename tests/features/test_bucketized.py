@@ -73,3 +73,14 @@ def test_a_text_that_is_no_number() -> None:
 def test_boundaries_must_rise(boundaries: tuple[float, ...]) -> None:
     with pytest.raises(ValidationError, match="boundaries"):
         ids([1], boundaries=boundaries)
+
+
+def test_each_of_several_numbers_has_ranges_of_its_own() -> None:
+    # Two boundaries make three ranges: ids 0 to 2 for the first number, 3 to 5 for the second.
+    fields = {"boundaries": (0, 10), "size": 2, "separator": "|"}
+    assert ids(["-1|-1", "0|99", None, "99|"], **fields) == [[0, 3], [1, 5], [], [2]]
+    assert ids(["-1|-1", None], default=5, **fields) == [[0, 3], [1, 4]]
+    assert ids(pa.array([[0.0, 50.0]]), **fields) == [[1, 5]]
+    assert BucketizedFeature(name="f", column="c", default=None, **fields).rows == 6
+    with pytest.raises(DataError, match="1 number, where 2 are needed"):
+        ids(["5"], **fields)

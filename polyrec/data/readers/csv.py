@@ -25,8 +25,8 @@ from polyrec.data.readers._text import (
 from polyrec.errors import DataError
 from polyrec.families import ReaderConfig
 
-TYPES = {"int": pa.int64(), "float": pa.float32(), "string": pa.string()}
-SHOWN = {"int": "int64", "float": "float32", "string": "UTF-8 text"}
+TYPES = {"int": pa.int64(), "float": pa.float32(), "double": pa.float64(), "string": pa.string()}
+SHOWN = {"int": "int64", "float": "float32", "double": "float64", "string": "UTF-8 text"}
 SAMPLE_BYTES = 1 << 20
 """Beginning of a file from which the types of undeclared columns are inferred."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -34,7 +34,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 class CsvColumn(Frozen):
     name: str
-    type: Literal["int", "float", "string"]
+    type: Literal["int", "float", "double", "string"]
     default: str | None = None
     """Stands for an empty value; None makes it a null."""
 

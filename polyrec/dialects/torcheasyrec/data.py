@@ -15,10 +15,14 @@ Mode = Literal["encoded", "raw", "bucketize"]
 
 MODES: dict[str, Mode] = {"FG_NONE": "encoded", "FG_NORMAL": "raw", "FG_DAG": "raw", "FG_BUCKETIZE": "bucketize"}
 MODE_NUMBERS = {1: "FG_NONE", 2: "FG_NORMAL", 3: "FG_DAG", 4: "FG_BUCKETIZE"}
+FARM = "use_farm_hash_to_bucketize"
+"""A field of our own for what upstream reads from the environment."""
 READERS = {"ParquetDataset": "parquet", "CsvDataset": "csv", "OdpsDataset": "odps", "OdpsDatasetV1": "odps"}
+READER_NUMBERS = {1: "OdpsDataset", 2: "ParquetDataset", 3: "CsvDataset", 4: "OdpsDatasetV1"}
 COMPRESSIONS = {name: name for name in ("UNCOMPRESSED", "ZSTD", "LZ4_FRAME")}
 OF_TABLES = ("is_orderby_partition", "odps_data_quota_name", "odps_data_compression")
 TYPES = {"INT32": "int", "INT64": "int", "STRING": "string", "FLOAT": "float", "DOUBLE": "float"}
+TYPE_NUMBERS = {0: "INT32", 1: "INT64", 2: "STRING", 3: "FLOAT", 4: "DOUBLE"}
 TYPE_ALIASES = {**TYPES, "INT": "int", "BIGINT": "int"}
 
 
@@ -32,6 +36,9 @@ class DataSection:
     """Between the values of an encoded text."""
     labels: list[Value[str]]
     weights: list[Value[str]]
+    hash_function: Value[str]
+    masking: dict[str, Value[float]]
+    """How often features with `use_mask` are hidden."""
 
 
 def read_data(root: Node) -> DataSection:
@@ -40,9 +47,10 @@ def read_data(root: Node) -> DataSection:
     if node is None:
         if not root.ask("data_config"):
             root.report.problem(root.origin, "data_config", "is required")
-        return DataSection(Value(None, root.origin), "raw", "", [], [])
+        hash_function = Value("murmur64", root.origin)
+        return DataSection(Value(None, root.origin), "raw", "", [], [], hash_function, {})
     UNUSED.settle(node)
-    kind = node.choice("dataset_type", READERS)
+    kind = node.choice("dataset_type", READERS, numbers=READER_NUMBERS)
     columns = _columns(node)
     reader: dict[str, Any] = {"kind": kind}
     delimiter, header = node.text("delimiter", ","), node.flag("with_header", False)
@@ -77,7 +85,19 @@ def read_data(root: Node) -> DataSection:
         names = [column["name"].value for column in columns]
         labels = [label for label in labels if is_known(node, "label_fields", label, names, "input field")]
         weights = [weight for weight in weights if is_known(node, "sample_weight_fields", weight, names, "input field")]
-    return DataSection(draft, _mode(node), node.text("fg_encoded_multival_sep", "\x03").value, labels, weights)
+    hash_function = mapped(node.flag(FARM, False), lambda on: "farm64" if on else "murmur64")
+    masking = {
+        "probability": node.number("sample_mask_prob", 0.0),
+        "negative_probability": node.number("negative_sample_mask_prob", 0.0),
+    }
+    separator = node.text("fg_encoded_multival_sep", "\x03").value
+    return DataSection(draft, _mode(node), separator, labels, weights, hash_function, masking)
+
+
+def add_masking(data: DataSection, features: list[Value[str]]) -> None:
+    """Hide the features that allow it, if it is ever to be done."""
+    if features and any(value.value for value in data.masking.values()):
+        data.draft["masking"] = {"features": features, **data.masking}
 
 
 def _mode(node: Node) -> Mode:
@@ -95,7 +115,7 @@ def _columns(node: Node) -> list[dict[str, Any]]:
     """The columns of a CSV file; upstream has no default for empty text, so it stays null."""
     columns = []
     for field in node.children("input_fields"):
-        name, kind = field.text("input_name"), field.choice("input_type", TYPES)
+        name, kind = field.text("input_name"), field.choice("input_type", TYPES, numbers=TYPE_NUMBERS)
         columns.append({"name": name, "type": kind, "default": None})
     text = node.text("input_fields_str", "")
     for part in text.value.split(";") if text.value else ():
