@@ -124,7 +124,7 @@ class PredictJob:
             )
             writer = target.writer(begun, ranks.rank)
             rows = int(ranks.sum([self._write_part(loader, writer)])[0])
-            self.reader.release(loader.files)
+            self.reader.release([*loader.files, *self.files])
             receipts = ranks.gather(writer.receipt)
             if ranks.is_first and rows:
                 target.finish(begun, receipts)

@@ -33,12 +33,13 @@ class TableOutput:
         """The id of the session that all processes write to."""
         from odps.apis import storage_api
 
+        wanted = schema()
         with maxcompute.named(self.path, "cannot be written"):
-            table = self._table(schema())
+            table = self._table(wanted)
             if not overwrite and sessions.begin(self.path, (), self.quota).rows:
                 raise DataError(f"{self.path}: is not empty; name another table or partition, or replace its rows "
                                 "with --overwrite")  # fmt: skip
-            check_columns(self.path, schema().names, maxcompute.arrow_schema(table).names)
+            check_columns(self.path, wanted.names, maxcompute.arrow_schema(table).names)
             request = storage_api.TableBatchWriteRequest(
                 partition_spec=(self.address.partition or "").replace("/", ","), overwrite=overwrite
             )
