@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from polyrec import storage
 from polyrec.config import Group, GroupInput, RunConfig
 from polyrec.errors import nearest
 from polyrec.families import FeatureConfig
@@ -22,7 +23,7 @@ def check(config: RunConfig) -> Found:
     # Widths are known only when all that groups name is there.
     found = found or _readings(config)
     found += _sampler(config)
-    return found + _model(config) + _tasks(config) + _ends(config)
+    return found + _model(config) + _tasks(config) + _ends(config) + _places(config)
 
 
 def notes(config: RunConfig) -> Found:
@@ -315,3 +316,11 @@ def _ends(config: RunConfig) -> Found:
     if "{step}" not in saving.folder and "{epoch}" not in saving.folder and saving.keep != 1:
         found.append(("train.saving.folder", "needs {step} or {epoch}, else each checkpoint replaces the last"))
     return found
+
+
+def _places(config: RunConfig) -> Found:
+    """Paths that are URLs of unknown stores, or that hold passwords, which would be saved with the config."""
+    paths = [("model_dir", config.model_dir), ("train.fine_tune_from", config.train.fine_tune_from or "")]
+    for name, given in (("train", config.data.train), ("evaluate", config.data.evaluate)):
+        paths += [(f"data.{name}[{i}]", part) for i, path in enumerate(given) for part in path.split(",")]
+    return [(at, f"{storage.masked(path)}: {wrong}") for at, path in paths if (wrong := storage.fault(path.strip()))]

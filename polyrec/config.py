@@ -23,6 +23,7 @@ from polyrec.families import (
     SamplerConfig,
     ScheduleConfig,
 )
+from polyrec.storage import mirror
 
 CONFIG_VERSION = 1
 
@@ -52,9 +53,9 @@ class Data(Frozen):
     """Where rows come from and how they become batches."""
 
     train: tuple[str, ...] = ()
-    """Files, folders or globs to train on."""
+    """Files, folders, globs or tables to train on, by path or URL."""
     evaluate: tuple[str, ...] = ()
-    """Files, folders or globs to evaluate on; empty means no evaluation."""
+    """Files, folders, globs or tables to evaluate on; empty means no evaluation."""
     reader: ReaderConfig
     batch_size: int = Field(gt=0)
     """Rows per step of one process."""
@@ -66,6 +67,8 @@ class Data(Frozen):
     """Rows that are shuffled together; 0 keeps the order of the data."""
     file_order: Literal["kept", "shuffled"] = "kept"
     """Whether each epoch takes files and row groups in another order."""
+    dealing: Literal["end_to_end", "each_file"] = "end_to_end"
+    """What processes share out: all files laid end to end, or each file, so that all of them read it at one time."""
     cost_column: str | None = None
     """Column of what a row costs, which cuts batches together with `cost_limit`."""
     cost_limit: float | None = Field(default=None, gt=0)
@@ -321,7 +324,7 @@ class RunConfig(Frozen):
     name: str = ""
     """Name of the run in a workflow of several."""
     model_dir: str
-    """Folder for checkpoints, logs and results."""
+    """Folder for checkpoints, logs and results, by path or URL."""
     data: Data
     derived: tuple[Derived, ...] = ()
     """Columns made of others, in any order."""
@@ -382,7 +385,8 @@ class RunConfig(Frozen):
         return frozenset(name for name, found in behind.items() if found and columns.issuperset(found))
 
     def in_model_dir(self, name: str) -> Path:
-        return Path(self.model_dir) / name
+        """A file of the model folder, on this machine; what is written of a folder in a store is sent there later."""
+        return mirror.file_in(self.model_dir, name)
 
 
 class Step(Frozen):

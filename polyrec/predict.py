@@ -15,16 +15,19 @@ from torch import Tensor
 from polyrec import catalog, runtime
 from polyrec.config import RunConfig
 from polyrec.data.batch import Batch, Collator
-from polyrec.data.files import expand
+from polyrec.data.files import agreed, expand
 from polyrec.data.loader import RowLoader
 from polyrec.data.prefetch import Prefetch
-from polyrec.data.writers import Format, PartWriter, open_writer, prepare_folder
+from polyrec.data.readers import first_rows
+from polyrec.data.writers import Folder, Format, Output, Writer
 from polyrec.distributed import joined
 from polyrec.errors import ConfigError, DataError, nearest
 from polyrec.export import chosen_checkpoint, load_recommender
 from polyrec.export.load import ExportedModel
 from polyrec.export.outputs import output_columns
 from polyrec.families import ReaderConfig
+from polyrec.maxcompute.writer import table_output
+from polyrec.storage import TABLES, scheme
 from polyrec.tasks import Judge
 
 log = logging.getLogger(__name__)
@@ -108,19 +111,23 @@ class PredictJob:
         began = time.monotonic()
         self._check_columns(made)
         with joined(runtime.world()) as ranks:
-            if ranks.is_first:
-                prepare_folder(output, self.options.get("overwrite", False))
-            ranks.wait()
+            target = self._target(output)
+            begun = ranks.agree(self._begin(target) if ranks.is_first else "")
+            columns = tuple(dict.fromkeys((*self.config.feature_columns, *self.reserved)))
             loader = RowLoader(
                 self.reader,
-                self.files,
-                tuple(dict.fromkeys((*self.config.feature_columns, *self.reserved))),
+                agreed(self.reader, self.files, columns, ranks),
+                columns,
                 batch_size=self.options.get("batch_size") or self.config.data.eval_batch_size,
                 rank=ranks.rank,
                 world=ranks.size,
             )
-            format = self.options.get("format") or ("parquet" if self.reader.kind == "parquet" else "csv")
-            rows = int(ranks.sum([self._write_part(loader, open_writer(output, format, ranks.rank))])[0])
+            writer = target.writer(begun, ranks.rank)
+            rows = int(ranks.sum([self._write_part(loader, writer)])[0])
+            self.reader.release([*loader.files, *self.files])
+            receipts = ranks.gather(writer.receipt)
+            if ranks.is_first and rows:
+                target.finish(begun, receipts)
         if not rows:
             raise DataError(f"{', '.join(self.files)}: no rows to predict")
         seconds = time.monotonic() - began
@@ -128,7 +135,26 @@ class PredictJob:
             log.info("%d rows predicted in %.1f s", rows, seconds)
         return {"output": output, "rows": rows, "seconds": round(seconds, 3), "files": len(self.files)}
 
-    def _write_part(self, loader: RowLoader, writer: PartWriter) -> int:
+    def _target(self, output: str) -> Output:
+        format = self.options.get("format")
+        if scheme(output) != TABLES:
+            columnar = ("parquet", "odps")
+            return Folder(output, format or ("parquet" if self.reader.kind in columnar else "csv"))
+        if format is not None:
+            raise ConfigError(f"--format {format}: {output} is a table, which has no file format; leave it out")
+        return table_output(output, self.config.data.reader)
+
+    def _begin(self, target: Output) -> str:
+        return target.begin(self._schema, self.options.get("overwrite", False))
+
+    def _schema(self) -> pa.Schema:
+        """Columns of the output, by way of a few rows."""
+        columns = tuple(dict.fromkeys((*self.config.feature_columns, *self.reserved)))
+        rows = first_rows(self.reader, self.files, columns, 1)
+        batch = Collator(self.config, with_labels=False)(rows)
+        return self._result(rows.select(list(self.reserved)), self.model(batch)).schema
+
+    def _write_part(self, loader: RowLoader, writer: Writer) -> int:
         with Prefetch(lambda: self._prepare(loader)) as prepared, writer:
             for kept, batch in prepared:
                 writer.write(self._result(kept, self.model(batch)))
@@ -147,8 +173,10 @@ class PredictJob:
 
 
 def reader_for(config: RunConfig, inputs: Sequence[str]) -> ReaderConfig:
-    """The run's reader, or the Parquet one for files that say by their name that they are Parquet."""
-    names = [part for path in inputs for part in path.split(",")]
+    """The run's reader, or the one that paths ask for by being tables or by ending in `.parquet`."""
+    names = [part.strip() for path in inputs for part in path.split(",")]
+    if config.data.reader.kind != "odps" and names and all(scheme(name) == TABLES for name in names):
+        return catalog.find(ReaderConfig, "odps")()
     if config.data.reader.kind != "parquet" and names and all(name.endswith(".parquet") for name in names):
         return catalog.find(ReaderConfig, "parquet")()
     return config.data.reader

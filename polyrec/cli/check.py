@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from polyrec import storage
 from polyrec.cli import configs
 from polyrec.cli.flags import Flags
 from polyrec.config import RunConfig
-from polyrec.errors import ConfigError, DataError, Origin, Problem
+from polyrec.errors import ConfigError, DataError, Origin, Problem, StorageError
 
 if TYPE_CHECKING:
     from polyrec.dialects import Examined, Loaded
@@ -55,7 +55,7 @@ def _check_data(loaded: Loaded, run: RunConfig, paths: Sequence[str]) -> tuple[l
         return [], 0
     try:
         first = files.expand(paths, run.data.reader.suffixes())[0]
-    except DataError as error:
+    except (DataError, StorageError) as error:
         loaded.report.notes.append(Problem(None, "", f"not looked at: {error}"))
         return [], 0
     try:
@@ -73,7 +73,7 @@ def _read(run: RunConfig, path: str) -> None:
     from polyrec.features._program import Program
 
     program = Program(run)
-    is_small = os.path.getsize(path) <= READ_WHOLE_BYTES
+    is_small = storage.size(path) <= READ_WHOLE_BYTES
     for _, rows in run.data.reader.read(Span(path, 0, run.data.reader.length(path)), run.columns):
         program(rows)
         if not is_small:

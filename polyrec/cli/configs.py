@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from polyrec import catalog
+from polyrec import catalog, storage
 from polyrec.cli.flags import Flags, paths
 from polyrec.errors import ConfigError, Origin, Problem, nearest
 
@@ -111,10 +111,20 @@ def with_paths(
     evaluate: Sequence[str] | None = None,
 ) -> RunConfig:
     """The run with other folders or files; None keeps what it has."""
+    for path in (model_dir or "", *(train or ()), *(evaluate or ())):
+        check_place(path)
     data = {name: paths(value) for name, value in (("train", train), ("evaluate", evaluate)) if value is not None}
     if data:
         run = run.model_copy(update={"data": run.data.model_copy(update=data)})
     return run.model_copy(update={"model_dir": model_dir}) if model_dir else run
+
+
+def check_place(path: str) -> None:
+    """A path from the command line that is no usable URL is told before anything is done."""
+    for part in path.split(","):
+        wrong = storage.fault(part.strip())
+        if wrong:
+            raise ConfigError(f"{storage.masked(part)}: {wrong}")
 
 
 def origins_of(loaded: Loaded, run: RunConfig) -> Mapping[str, Origin]:

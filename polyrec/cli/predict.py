@@ -34,6 +34,8 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     if (arguments.model is None) == (arguments.config is None):
         raise ConfigError("polyrec predict: needs either a MODEL folder or --config, not both")
     inputs, output = paths(arguments.input), arguments.output
+    for path in (*inputs, output):
+        configs.check_place(path)
     options: dict[str, Any] = {
         "reserve": names(arguments.reserve),
         "columns": names(arguments.columns),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -16,11 +16,14 @@ from polyrec.data.position import Position, Work, deal, remaining
 from polyrec.data.readers import Span, check_columns
 from polyrec.errors import DataError
 from polyrec.families import ReaderConfig
+from polyrec.storage import TABLES, last_name, scheme
 
 T = TypeVar("T")
 Pieces = Sequence[tuple[Span, int]]
 """What parts of files rows came from, in their order, and how many came from each."""
 
+REQUESTS = 16
+"""Files of a store that are asked for their length at once."""
 FILE_ORDER = 0
 ROW_ORDER = 1
 
@@ -87,6 +90,7 @@ class RowLoader:
         shuffle_rows: int = 0,
         shuffled_files: bool = False,
         seed: int = 0,
+        by_file: bool = False,
     ) -> None:
         assert batch_size > 0
         assert 0 <= rank < world
@@ -100,8 +104,11 @@ class RowLoader:
         self.shuffle_rows = shuffle_rows
         self.shuffled_files = shuffled_files
         self.seed = seed
-        self._files = [Work((Span(path, 0, reader.length(path)),)) for path in self.files]
-        sizes = [f"{Path(work.spans[0].path).name}:{work.units}" for work in self._files]
+        self.by_file = by_file
+        self._files = [
+            Work((Span(path, 0, length),)) for path, length in zip(files, lengths(reader, files), strict=True)
+        ]
+        sizes = [f"{_name_of(work.spans[0].path)}:{work.units}" for work in self._files]
         self.data = zlib.crc32("\n".join(sizes).encode())
         """Checksum of the names and sizes of the files, whichever folder they lie in."""
         self._schema: pa.Schema | None = None
@@ -132,7 +139,7 @@ class RowLoader:
         raise AssertionError("an error is about a row of its batch")
 
     def _batches(self, epoch: int, start: Position | None) -> Iterator[tuple[list[_Part], Position]]:
-        position = start or Position(epoch=epoch, data=self.data)
+        position = start or self.begin(epoch)
         if position.epoch != epoch or not self.fits(position):
             raise DataError(f"a position in epoch {position.epoch} of other files cannot begin epoch {epoch} of these")
         parts: list[_Part] = []
@@ -157,6 +164,9 @@ class RowLoader:
         rate = self.reader.rows_per_unit(self.files[0])
         return None if rate is None else round(rate * sum(work.units for work in self._files))
 
+    def begin(self, epoch: int) -> Position:
+        return Position(epoch=epoch, data=self.data, files=self.files if self.reader.has_sessions else ())
+
     def fits(self, position: Position) -> bool:
         """Whether the position was taken in files of the same names and sizes."""
         return position.data == self.data
@@ -177,7 +187,8 @@ class RowLoader:
         for rank, position in enumerate(positions):
             left += remaining(self._plan(position, rank, len(positions)), position)
         batches = max(position.batches for position in positions)
-        return Position(epoch=epochs.pop(), plan=deal(left, self.world)[self.rank], data=self.data, batches=batches)
+        start = self.begin(epochs.pop())
+        return replace(start, plan=self._share(left, self.rank, self.world), batches=batches)
 
     def _plan(self, position: Position, rank: int, world: int) -> tuple[Work, ...]:
         if position.plan is not None:
@@ -187,7 +198,15 @@ class RowLoader:
             works = [Work((piece,)) for path in self.files for piece in self.reader.pieces(path)]
             order = np.random.default_rng((self.seed, position.epoch, FILE_ORDER)).permutation(len(works))
             works = [works[number] for number in order]
-        return deal(works, world)[rank]
+        return self._share(works, rank, world)
+
+    def _share(self, works: Sequence[Work], rank: int, world: int) -> tuple[Work, ...]:
+        if not self.by_file:
+            return deal(works, world)[rank]
+        of_file: dict[str, list[Work]] = {}
+        for work in works:
+            of_file.setdefault(work.spans[0].path, []).append(work)
+        return tuple(work for path in self.files for work in deal(of_file.get(path, []), world)[rank])
 
     def _walk(self, start: Position) -> Iterator[_Rows]:
         """All rows from `start` on, in the order they are given out."""
@@ -295,6 +314,19 @@ class _Mixer:
         self.number += 1
         self.parts, self.pieces, self.spans, self.count = [], [], [], 0
         yield block_rows(rows, pieces, block, self.after(*self.last))
+
+
+def _name_of(path: str) -> str:
+    """A file's name without its folder, a table with its partition and without its session."""
+    return path.partition("#")[0] if scheme(path) == TABLES else last_name(path)
+
+
+def lengths(reader: ReaderConfig, files: Sequence[str]) -> list[int]:
+    """Of each file; many at once where each takes the time of a request."""
+    if not any(map(scheme, files)):
+        return [reader.length(path) for path in files]
+    with ThreadPoolExecutor(REQUESTS) as pool:
+        return list(pool.map(reader.length, files))
 
 
 def block_rows(batch: pa.RecordBatch, pieces: Pieces, block: Work, after: Position) -> _Rows:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
-from polyrec import checks
+from polyrec import checks, storage
 from polyrec.config import RunConfig, Workflow
 from polyrec.dialects import json, pbtxt, settings, structure, yaml
 from polyrec.dialects.detect import DIALECTS, detect
 from polyrec.dialects.node import Node, Report
 from polyrec.dialects.write import dump, with_origins
-from polyrec.errors import ConfigError, Origin, Problem, nearest
+from polyrec.errors import ConfigError, Origin, Problem, StorageError, nearest
 
 if TYPE_CHECKING:
     from polyrec.dialects.edits import Edit
@@ -123,7 +123,9 @@ _settings = settings
 
 def _text(path: str) -> str:
     """What a file holds; of a missing one, the nearest name beside it."""
-    file = Path(path)
+    if storage.is_remote(path):
+        return _remote_text(path)
+    file = Path(storage.plain(path))
     try:
         return file.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
@@ -136,6 +138,17 @@ def _text(path: str) -> str:
         before = file.read_bytes()[: error.start]
         origin = Origin(path, before.count(b"\n") + 1, len(before) - before.rfind(b"\n"))
         raise ConfigError([Problem(origin, "", "is not UTF-8 text; save the file as UTF-8")]) from None
+
+
+def _remote_text(url: str) -> str:
+    try:
+        with storage.opened(url) as file:
+            return file.read().decode("utf-8-sig")
+    except (StorageError, OSError) as error:
+        reason = "no such file" if isinstance(error, FileNotFoundError) else storage.masked(str(error))
+        raise ConfigError(f"{storage.masked(url)}: cannot be read: {reason}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{url}: is not UTF-8 text; save the file as UTF-8") from None
 
 
 def read_text(text: str, file: str, dialect: str | None = None) -> Node:

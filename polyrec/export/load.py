@@ -12,6 +12,7 @@ from torch import Tensor
 
 from polyrec.assets import with_assets
 from polyrec.checkpoint import folder as whole
+from polyrec.checkpoint import remote
 from polyrec.config import RunConfig
 from polyrec.data.batch import Batch, Collator
 from polyrec.embedding import Embedding
@@ -19,6 +20,7 @@ from polyrec.errors import CheckpointError, ExportError, nearest
 from polyrec.export import CONFIG, GOLDEN, GRAPH, TABLES
 from polyrec.export.graph import read
 from polyrec.export.outputs import output_columns
+from polyrec.storage import is_remote, plain
 
 TOLERANCE = 1e-4
 """Sums in another order differ in the last digits from one machine to the next."""
@@ -28,7 +30,7 @@ class ExportedModel:
     """Rows to outputs with nothing but the export's own files."""
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
+        self.folder = _here(str(folder))
         self.config = _read_config(self.folder)
         self.collate = Collator(self.config, with_labels=False)
         self.embedding = Embedding(self.config, device=torch.device("cpu"), is_trained=False)
@@ -57,6 +59,16 @@ class ExportedModel:
                     "it was changed or the software differs, so make the export again"
                 )
         return tuple(columns)
+
+
+def _here(folder: str) -> Path:
+    """The export on this machine; one of a store is copied once for all processes of the machine."""
+    if not is_remote(folder):
+        return Path(plain(folder))
+    try:
+        return remote.copy(folder)
+    except CheckpointError as error:
+        raise ExportError(str(error)) from None
 
 
 def _read_config(folder: Path) -> RunConfig:

@@ -19,6 +19,8 @@ from polyrec.distributed import Ranks, joined
 from polyrec.embedding import Embedding
 from polyrec.errors import ConfigError
 from polyrec.recommender import Recommender
+from polyrec.storage import mirror
+from polyrec.storage.copies import shown as shown_path
 from polyrec.tasks import Judge
 from polyrec.train.board import Board
 from polyrec.train.device import choose_device
@@ -56,6 +58,7 @@ def measure(
                     break
     finally:
         recommender.train(was_training)
+        source.close()
     meters.merge(ranks.gather)
     return meters.compute()
 
@@ -67,7 +70,8 @@ def evaluate(config: RunConfig, *, checkpoint: str | None = None, result_file: s
 
 def evaluate_each(config: RunConfig, folder: str, result_file: str | None = None) -> list[dict[str, Any]]:
     """Judge every checkpoint of a folder, oldest first; a folder that is a checkpoint itself is judged alone."""
-    inner = checkpoints.found_in(Path(folder)) or [Path(folder)]
+    place = checkpoints.place_of(folder)
+    inner = checkpoints.found_in(place) or [place]
     return _evaluate(config, [checkpoints.locate(path) for path in inner], result_file)
 
 
@@ -75,7 +79,7 @@ def _evaluate(config: RunConfig, paths: list[Path], result_file: str | None) -> 
     if not config.data.evaluate:
         raise ConfigError("data.evaluate: names no data to evaluate on; give --evaluate PATH or set it in the config")
     results: list[dict[str, Any]] = []
-    with joined(runtime.world(), choose_device().type) as ranks:
+    with mirror.published(config.model_dir), joined(runtime.world(), choose_device().type) as ranks:
         for path in paths:
             result = _evaluate_one(config, path, ranks)
             if ranks.is_first:
@@ -95,10 +99,10 @@ def _evaluate_one(config: RunConfig, path: Path, ranks: Ranks) -> dict[str, Any]
     assert metrics is not None, "nothing asks it to stop"
     seconds = time.monotonic() - began
     if ranks.is_first:
-        log.info("%s: %s", path, shown(metrics))
+        log.info("%s: %s", shown_path(path), shown(metrics))
         with Board(config, "eval") as board:
             board.metrics(metrics, state["label"] or 0)
-    return {"checkpoint": str(path), "step": state["label"], "metrics": metrics, "seconds": round(seconds, 3)}
+    return {"checkpoint": shown_path(path), "step": state["label"], "metrics": metrics, "seconds": round(seconds, 3)}
 
 
 def write_result(config: RunConfig, metrics: Mapping[str, float], step: int | None, name: str | None = None) -> Path:

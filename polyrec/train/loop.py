@@ -6,7 +6,6 @@ import io
 import logging
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -14,7 +13,6 @@ import torch
 from torch import Tensor
 
 from polyrec import checkpoint, runtime
-from polyrec.checkpoint import folder as whole
 from polyrec.config import RunConfig
 from polyrec.data.readers import first_rows
 from polyrec.distributed import Ranks, joined
@@ -23,6 +21,8 @@ from polyrec.errors import CheckpointError, ConfigError, DataError
 from polyrec.nn import share_statistics
 from polyrec.optim.build import dense_optimizer, rate, set_rate
 from polyrec.recommender import Recommender
+from polyrec.storage import last_name, mirror
+from polyrec.storage.copies import shown as shown_path
 from polyrec.tasks import Judge
 from polyrec.train.board import Board
 from polyrec.train.device import choose_device
@@ -46,7 +46,7 @@ def train(
     if not config.data.train:
         raise ConfigError("data.train: names no data to train on; give --train PATH or set it in the config")
     device = choose_device()
-    with joined(runtime.world(), device.type) as ranks, listening() as stop:
+    with mirror.published(config.model_dir), joined(runtime.world(), device.type) as ranks, listening() as stop:
         run = TrainRun(config, ranks, stop, device, on_step)
         run.begin(resume=resume, ignore_optimizer=ignore_optimizer)
         run.go()
@@ -94,16 +94,16 @@ class TrainRun:
     # -- beginning
 
     def begin(self, *, resume: bool, ignore_optimizer: bool) -> None:
-        config, model_dir = self.config, Path(self.config.model_dir)
+        config, model_dir = self.config, checkpoint.place_of(self.config.model_dir)
         torch.manual_seed(config.train.seed + self.ranks.rank)
         newest = self.ranks.agree(self._newest(model_dir) if self.ranks.is_first else None)
         if newest is not None and not resume and config.train.saving.on_existing == "refuse":
             raise CheckpointError(
-                f"{model_dir}: already holds {newest.name}; go on from it with --resume (--continue_train), or choose "
-                "another model_dir"
+                f"{model_dir}: already holds {last_name(newest)}; go on from it with --resume (--continue_train), or "
+                "choose another model_dir"
             )
         if self.ranks.is_first:
-            self._tidy(model_dir)
+            checkpoint.tidy(model_dir)
         if newest is not None and resume:
             self._take_up(newest, with_optimizer=not ignore_optimizer)
         elif config.train.fine_tune_from is not None:
@@ -112,22 +112,18 @@ class TrainRun:
             log.info("%s holds no checkpoint yet; starting from the beginning", model_dir)
         if self.ranks.is_first:
             if self.saver.last_saved is None:
-                checkpoint.forget_best(model_dir)
+                checkpoint.forget_best(config.model_dir)
             self.saver.write_config()
+            mirror.publish(config.model_dir)
         if config.train.saving.at_start and self.progress.step == 0:
             self.saver.save()
 
-    def _newest(self, model_dir: Path) -> Path | None:
-        whole.put_back(model_dir)
+    def _newest(self, model_dir: checkpoint.Place) -> checkpoint.Place | None:
+        checkpoint.put_back(model_dir)
         return checkpoint.newest(model_dir)
 
-    def _tidy(self, model_dir: Path) -> None:
-        for torn in whole.leftovers(model_dir):
-            log.warning("%s: left by a save that was interrupted; removed", torn)
-            whole.remove(torn)
-
-    def _take_up(self, path: Path, *, with_optimizer: bool) -> None:
-        state = self.state.restore(path, with_optimizer=with_optimizer)
+    def _take_up(self, path: checkpoint.Place, *, with_optimizer: bool) -> None:
+        state = self.state.restore(checkpoint.here(path), with_optimizer=with_optimizer)
         self.saver.last_saved, self.saver.last_path = self.progress.step, path
         self.start = self.source.resume(state["positions"])
         if self.start is None and any(position is not None for position in state["positions"]):
@@ -137,17 +133,17 @@ class TrainRun:
             log.info("nothing is left to do; ask for more with train.epochs or train.steps")
 
     def _fine_tune(self, path: str, *, with_optimizer: bool) -> None:
-        source = checkpoint.locate(path)
+        source = checkpoint.locate(path, with_optimizer=with_optimizer)
         names = checkpoint.read_name_map(self.config.train.name_map)
         fresh = checkpoint.load_matching(self.recommender.weights(), source, names)
-        log.info("weights start from %s", source)
+        log.info("weights start from %s", shown_path(source))
         if with_optimizer and not names and not checkpoint.optimizer_differences(self.config, source):
             self.state.load_optimizer(source)
             log.info("so does what the optimizers remember of them")
         if fresh:
             log.warning(
                 "%s lacks %d weights, which start from their initial values: %s",
-                source,
+                shown_path(source),
                 len(fresh),
                 checkpoint.listed(fresh),
             )
@@ -280,8 +276,11 @@ class TrainRun:
         if self.config.train.evaluate_after_save and self.config.data.evaluate and not self.is_stopping:
             self._evaluate(path)
         self.saver.prune()
+        self.board.flush()
+        self.eval_board.flush()
+        mirror.publish(self.config.model_dir)
 
-    def _evaluate(self, path: Path) -> None:
+    def _evaluate(self, path: checkpoint.Place) -> None:
         metrics = measure(self.config, self.recommender, self.ranks, self.stop)
         if metrics is None:
             self.is_stopping = True
@@ -297,7 +296,7 @@ class TrainRun:
     def result(self) -> dict[str, Any]:
         return {
             "model_dir": self.config.model_dir,
-            "checkpoint": str(self.saver.last_path) if self.saver.last_path else None,
+            "checkpoint": shown_path(self.saver.last_path) if self.saver.last_path else None,
             "step": self.saver.label,
             "steps": self.progress.step,
             "epochs": self.progress.epoch,

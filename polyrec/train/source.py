@@ -11,7 +11,7 @@ import pyarrow as pa
 from polyrec.config import RunConfig
 from polyrec.data.batch import Batch, Collator, empty
 from polyrec.data.columns import RowError
-from polyrec.data.files import expand
+from polyrec.data.files import agreed
 from polyrec.data.loader import RowLoader
 from polyrec.data.position import Position
 from polyrec.data.prefetch import Prefetch
@@ -49,28 +49,46 @@ class Source:
         self._sampler = data.sampler.open(is_training=is_training) if data.sampler else None
         self._kind = TRAINING if is_training else EVALUATION
         self._judge = Judge(config.tasks)
-        self.loader = RowLoader(
+        self._reader = data.reader
+        self._is_training = is_training
+        self.loader = self._loader(agreed(data.reader, paths, config.columns, ranks))
+
+    def _loader(self, files: Sequence[str]) -> RowLoader:
+        data, is_training = self._config.data, self._is_training
+        return RowLoader(
             data.reader,
-            expand(paths, data.reader.suffixes()),
-            config.columns,
+            files,
+            self._config.columns,
             batch_size=data.batch_size if is_training else data.eval_batch_size,
-            rank=ranks.rank,
-            world=ranks.size,
+            rank=self._ranks.rank,
+            world=self._ranks.size,
             drop_remainder=is_training and data.drop_remainder,
             shuffle_rows=data.shuffle_rows if is_training else 0,
             shuffled_files=is_training and data.file_order == "shuffled",
-            seed=config.train.seed,
+            seed=self._config.train.seed,
+            by_file=data.dealing == "each_file",
         )
+
+    def close(self) -> None:
+        """Nothing is read any more."""
+        self._reader.release(self.loader.files)
 
     def resume(self, positions: Sequence[dict[str, Any] | None]) -> Position | None:
         """Where this rank goes on, from what all ranks of the earlier run noted; None is the beginning of an epoch."""
         if all(position is None for position in positions):
             return None
         found = [Position.load(position) for position in positions if position is not None]
+        files = next((position.files for position in found if position.files), ())
+        if files:
+            # The order of the rows is known only by these names.
+            if not self._ranks.agree(self._reader.is_there(files) if self._ranks.is_first else False):
+                return None
+            self.close()
+            self.loader = self._loader(files)
         if not all(map(self.loader.fits, found)):
             return None
         # A rank whose share is empty has not moved; it stands at the beginning of the epoch that the others are in.
-        begin = Position(epoch=found[0].epoch, data=self.loader.data)
+        begin = self.loader.begin(found[0].epoch)
         return self.loader.resume([begin if position is None else Position.load(position) for position in positions])
 
     def turns(self, epoch: int = 0, start: Position | None = None, stop: StopRequest | None = None) -> Iterator[Turn]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from polyrec import storage
 from polyrec.data.readers import Span, check_columns
 from polyrec.errors import DataError
 from polyrec.families import ReaderConfig
@@ -47,7 +48,7 @@ class Parquet(ReaderConfig):
             if not groups:
                 return
             row = groups[0][1]
-            for batch in file.iter_batches(BATCH_ROWS, [group[0] for group in groups], wanted):
+            for batch in _batches(file, [group[0] for group in groups], wanted, storage.is_remote(span.path)):
                 first, last = max(begin, row), min(span.stop, row + batch.num_rows)
                 if first < last:
                     piece = batch.slice(first - row, last - first).select(wanted).replace_schema_metadata(None)
@@ -64,13 +65,25 @@ class Parquet(ReaderConfig):
 @contextmanager
 def _opened(path: str) -> Iterator[pq.ParquetFile]:
     """The file, with every way in which it can be damaged as one error that names it."""
+    is_remote = storage.is_remote(path)
+    # Without a buffer Arrow takes each column of a row group whole, so memory would follow the size of row groups.
+    # A store answers few large requests faster than many small ones, so there the columns are taken whole.
+    options = {"pre_buffer": True} if is_remote else {"pre_buffer": False, "buffer_size": 1 << 20}
     try:
-        # Without a buffer Arrow takes each column of a row group whole, so memory would follow the size of row groups.
-        with pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20) as file:
-            yield file
+        with ExitStack() as stack:
+            source = storage.source(path)
+            if not isinstance(source, str):
+                stack.callback(source.close)
+            yield stack.enter_context(pq.ParquetFile(source, **options))
     except (pa.ArrowException, OSError) as error:
         reason = str(error).partition("\n")[0]
         raise DataError(f"{path}: cannot be read as Parquet ({reason}); write it again or leave it out") from error
+
+
+def _batches(file: pq.ParquetFile, groups: list[int], columns: list[str], one_by_one: bool) -> Iterator[pa.RecordBatch]:
+    """The rows of some row groups; one by one, so that what is fetched ahead is no more than one of them."""
+    for part in [[group] for group in groups] if one_by_one else [groups]:
+        yield from file.iter_batches(BATCH_ROWS, part, columns)
 
 
 def _row_groups(file: pq.ParquetFile) -> list[tuple[int, int, int]]:

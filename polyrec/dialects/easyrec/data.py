@@ -10,6 +10,7 @@ from polyrec.dialects.easyrec.ignored import UNUSED
 from polyrec.dialects.easyrec.samplers import read_sampler
 from polyrec.dialects.fields import is_known, mapped, positive, text_or_none, unique
 from polyrec.dialects.node import Node, Value
+from polyrec.maxcompute import DEFAULT_QUOTA
 
 INPUTS = {
     "CSVInput": "csv",
@@ -17,14 +18,31 @@ INPUTS = {
     "CSVInputEx": "csv_plain",
     "ParquetInput": "parquet",
     "ParquetInputV2": "parquet",
+    "OdpsInput": "odps",
+    "OdpsInputV2": "odps",
+    "OdpsInputV3": "odps",
 }
-INPUT_NUMBERS = {10: "CSVInput", 11: "CSVInputV2", 12: "CSVInputEx", 19: "ParquetInput", 20: "ParquetInputV2"}
+INPUT_NUMBERS = {
+    10: "CSVInput",
+    11: "CSVInputV2",
+    12: "CSVInputEx",
+    19: "ParquetInput",
+    20: "ParquetInputV2",
+    2: "OdpsInput",
+    3: "OdpsInputV2",
+    9: "OdpsInputV3",
+}
+COLUMNAR = ("parquet", "odps")
+"""Kinds whose columns have types and names of their own."""
 TYPES = {"INT32": "int", "INT64": "int", "STRING": "string", "FLOAT": "float", "DOUBLE": "double", "BOOL": "bool"}
 TYPE_NUMBERS = {0: "INT32", 1: "INT64", 2: "STRING", 4: "FLOAT", 5: "DOUBLE", 6: "BOOL"}
 PATHS = {
     "train": ("train_input_path", "parquet_train_input"),
     "evaluate": ("eval_input_path", "parquet_eval_input"),
 }
+
+
+_REMAINDER = "EasyRec itself honours it with Parquet only"
 
 
 @dataclass(frozen=True)
@@ -60,15 +78,18 @@ def read_data(root: Node) -> DataSection:
     reader: dict[str, Any] = {"kind": Value(kind.value.partition("_")[0], kind.origin)}
     separator, header = node.text("separator", ","), node.flag("with_header", False)
     remainder = node.flag("drop_remainder", False)
-    if kind.value == "parquet":
+    if kind.value in COLUMNAR:
         node.ignore({name: "only text files have it" for name in ("separator", "with_header")})
+        if kind.value == "odps":
+            reader.update(quota=DEFAULT_QUOTA)
+            node.ignore({"drop_remainder": _REMAINDER})
     else:
         for column in columns:
             if column["type"].value == "bool":
                 message = "text files hold no BOOL; declare it STRING or INT32"
                 node.report.problem(column["type"].origin, node.at("input_fields.input_type"), message)
         reader.update(columns=columns, separator=separator, header=header, quotes=kind.value != "csv_plain")
-        node.ignore({"drop_remainder": "EasyRec itself honours it with Parquet only"})
+        node.ignore({"drop_remainder": _REMAINDER})
     batch_size = node.integer("batch_size", 32)
     shuffle, buffer = node.flag("shuffle", True), node.integer("shuffle_buffer_size", 32)
     names = {column["name"].value: column["type"].value for column in columns}

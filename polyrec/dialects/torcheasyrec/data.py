@@ -18,8 +18,10 @@ MODES: dict[str, Mode] = {"FG_NONE": "encoded", "FG_NORMAL": "raw", "FG_DAG": "r
 MODE_NUMBERS = {1: "FG_NONE", 2: "FG_NORMAL", 3: "FG_DAG", 4: "FG_BUCKETIZE"}
 FARM = "use_farm_hash_to_bucketize"
 """A field of our own for what upstream reads from the environment."""
-READERS = {"ParquetDataset": "parquet", "CsvDataset": "csv"}
-READER_NUMBERS = {2: "ParquetDataset", 3: "CsvDataset"}
+READERS = {"ParquetDataset": "parquet", "CsvDataset": "csv", "OdpsDataset": "odps", "OdpsDatasetV1": "odps"}
+READER_NUMBERS = {1: "OdpsDataset", 2: "ParquetDataset", 3: "CsvDataset", 4: "OdpsDatasetV1"}
+COMPRESSIONS = {name: name for name in ("UNCOMPRESSED", "ZSTD", "LZ4_FRAME")}
+OF_TABLES = ("is_orderby_partition", "odps_data_quota_name", "odps_data_compression")
 TYPES = {"INT32": "int", "INT64": "int", "STRING": "string", "FLOAT": "float", "DOUBLE": "float"}
 TYPE_NUMBERS = {0: "INT32", 1: "INT64", 2: "STRING", 3: "FLOAT", 4: "DOUBLE"}
 TYPE_ALIASES = {**TYPES, "INT": "int", "BIGINT": "int"}
@@ -57,6 +59,13 @@ def read_data(root: Node) -> DataSection:
         if not columns and not header.value:
             node.report.problem(kind.origin, node.at("input_fields"), "is required for a CSV file without header")
         reader.update(columns=columns, separator=delimiter, header=header, quotes=True)
+    in_order = node.flag("is_orderby_partition", False)
+    quota = node.text("odps_data_quota_name", "pay-as-you-go")
+    compression = node.choice("odps_data_compression", COMPRESSIONS, "LZ4_FRAME")
+    if kind.value == "odps":
+        reader.update(quota=quota, compression=compression)
+    else:
+        node.ignore(dict.fromkeys(OF_TABLES, "only MaxCompute tables have it"))
     batch_size = node.integer("batch_size", 1024)
     shuffle, buffer = node.flag("shuffle", False), node.integer("shuffle_buffer_size", 32)
     draft = {
@@ -65,9 +74,10 @@ def read_data(root: Node) -> DataSection:
         "batch_size": batch_size,
         "eval_batch_size": positive(node, "eval_batch_size", batch_size.value),
         "drop_remainder": node.flag("drop_remainder", False),
-        # The buffer counts batches upstream; files of Parquet keep their order there.
+        # The buffer counts batches upstream; files of Parquet and tables keep their order there.
         "shuffle_rows": mapped(buffer, lambda batches: batches * batch_size.value if shuffle.value else 0),
         "file_order": mapped(shuffle, lambda on: "shuffled" if on and kind.value == "csv" else "kept"),
+        "dealing": mapped(in_order, lambda on: "each_file" if on and kind.value == "odps" else "end_to_end"),
     }
     labels, weights = node.texts("label_fields"), node.texts("sample_weight_fields")
     if not node.ask("label_fields"):

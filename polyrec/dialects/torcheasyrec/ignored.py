@@ -39,9 +39,6 @@ IGNORED = {
     "data_config.pin_memory": "batches are made where they are used",
     "data_config.in_order": "batches always come in the order of the data",
     "data_config.force_base_data_group": "all features belong to one data group",
-    "data_config.is_orderby_partition": "only MaxCompute tables have partitions",
-    "data_config.odps_data_quota_name": "only MaxCompute tables need it",
-    "data_config.odps_data_compression": "only MaxCompute tables need it",
     "negative_sampler_v2|hard_negative_sampler|hard_negative_sampler_v2.user_input_path": (
         "users are known by their edges"
     ),

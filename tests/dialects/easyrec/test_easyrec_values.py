@@ -305,3 +305,10 @@ def test_examples_are_read_without_a_note(name: str) -> None:
     loaded = load(EXAMPLES / f"{name}.config")
     assert loaded.dialect == "easyrec"
     assert loaded.report.ignored == []
+
+
+@pytest.mark.parametrize("kind", ["OdpsInput", "OdpsInputV2", "OdpsInputV3", "9"])
+def test_tables_of_maxcompute(read: Read, kind: str) -> None:
+    path = "odps://shop/tables/clicks/pt=1"
+    data = read(("CSVInput", f"{kind} drop_remainder: true"), ("a.csv", path)).data
+    assert (data.train, data.reader.kind, data.drop_remainder) == ((path,), "odps", False)

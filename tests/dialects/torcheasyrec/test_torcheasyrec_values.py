@@ -349,3 +349,20 @@ def test_examples_are_read_without_a_note(name: str) -> None:
     loaded = load(EXAMPLES / f"{name}.config")
     assert loaded.dialect == "torcheasyrec"
     assert loaded.report.ignored == []
+
+
+@pytest.mark.parametrize("dataset", ["OdpsDataset", "OdpsDatasetV1"])
+def test_tables_of_maxcompute(read: Read, dataset: str) -> None:
+    path = "odps://shop/tables/clicks/pt=1&pt=2"
+    table = ("ParquetDataset", dataset), ("a.parquet", path)
+    data = read(*table).data
+    assert data.train == (path,)
+    assert dumped(data.reader) == {"kind": "odps", "quota": "pay-as-you-go", "compression": "LZ4_FRAME"}
+    assert data.dealing == "end_to_end"
+    more = 'is_orderby_partition: true odps_data_quota_name: "mine" odps_data_compression: "ZSTD" fg_mode: FG_DAG'
+    data = read(*table, (FG, more)).data
+    assert dumped(data.reader) == {"kind": "odps", "quota": "mine", "compression": "ZSTD"}
+    assert data.dealing == "each_file"
+    assert read((FG, more)).data.dealing == "end_to_end"
+    with pytest.raises(ConfigError, match=r'odps_data_compression: "ZSDT" is not supported; did you mean ZSTD\?'):
+        read(*table, (FG, more.replace("ZSTD", "ZSDT")))
