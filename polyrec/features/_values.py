@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute
 from pyarrow import types
 
-from polyrec.data.columns import Ragged, RowError
+from polyrec.data.columns import Kind, Ragged, RowError
 from polyrec.errors import DataError, nearest
 from polyrec.families import BucketConfig
 from polyrec.features._hashing import text_offsets
@@ -26,9 +26,10 @@ ACCEPTED = "whole numbers, floats, decimals, bool, times, text, and dictionaries
 class ElementError(DataError):
     """A value that cannot be used, found where nobody knows yet which column and row it came from."""
 
-    def __init__(self, position: int, what: str) -> None:
+    def __init__(self, position: int, what: str, kind: Kind = "other") -> None:
         self.position = position
         self.what = what
+        self.kind: Kind = kind
         super().__init__(what)
 
 
@@ -51,13 +52,13 @@ class Values:
     def origin(self, entry: int) -> int:
         return entry if self.origins is None else int(self.origins[entry])
 
-    def error(self, position: int, what: str) -> RowError:
+    def error(self, position: int, what: str, kind: Kind = "other") -> RowError:
         """About one of the values."""
         entry = int(np.searchsorted(np.cumsum(self.lengths), position, side="right"))
-        return self.error_in(self.origin(entry), what)
+        return self.error_in(self.origin(entry), what, kind)
 
-    def error_in(self, row: int, what: str) -> RowError:
-        return RowError(f"column {self.column}", row, what)
+    def error_in(self, row: int, what: str, kind: Kind = "other") -> RowError:
+        return RowError(f"column {self.column}", row, what, kind)
 
     def keep(self, chosen: np.ndarray) -> Values:
         """Only the values where `chosen` is true; rows stay, with fewer values."""
@@ -84,7 +85,7 @@ class Values:
         try:
             return bucket_ids(bucket, self.array)
         except ElementError as error:
-            raise self.error(error.position, error.what) from None
+            raise self.error(error.position, error.what, error.kind) from None
 
     def numbers(self, dtype: FloatType = np.float32, remedy: str = FILL_IN) -> np.ndarray:
         """Floats [V], NaN where a value is missing; `remedy` is what to do about one that is no number."""
@@ -95,7 +96,7 @@ class Values:
         try:
             return numbers(self.array, dtype, remedy)
         except ElementError as error:
-            raise self.error(error.position, error.what) from None
+            raise self.error(error.position, error.what, error.kind) from None
 
     def weighed(self) -> np.ndarray:
         """The values as weights, float32 [V]; a missing one counts as 1."""
@@ -313,7 +314,7 @@ def bucket_ids(bucket: BucketConfig, array: pa.Array) -> np.ndarray:
             array.dictionary if len(words) == len(used) else array.dictionary.take(pa.array(words))
         )
     except ElementError as error:
-        raise ElementError(int(np.argmax(codes == words[error.position])), error.what) from None
+        raise ElementError(int(np.argmax(codes == words[error.position])), error.what, error.kind) from None
     return ids[codes]
 
 
@@ -379,7 +380,8 @@ def parse(texts: pa.Array, target: pa.DataType, noun: str, remedy: str = FILL_IN
         return trimmed.cast(target)
     except pa.ArrowInvalid:
         position = _first_unreadable(trimmed, target)
-        raise ElementError(position, f"cannot read {texts[position].as_py()!r} as {noun}; {remedy}") from None
+        what = f"cannot read {texts[position].as_py()!r} as {noun}; {remedy}"
+        raise ElementError(position, what, "unreadable") from None
 
 
 def _first_unreadable(texts: pa.Array, target: pa.DataType) -> int:

@@ -102,7 +102,7 @@ class Lookup(OperatorConfig):
             inner, counts = split(texts(found), self.value_separator)
         if not (counts == size).all():
             wrong = int(np.argmax(counts != size))
-            raise found.error(wrong, f"a value of {counts[wrong]} numbers, where {size} are needed")
+            raise found.error(wrong, f"a value of {counts[wrong]} numbers, where {size} are needed", "size")
         each = Values(found.column, inner, counts, origins=owners(found.lengths))
         return each.numbers(np.float64, REMEDY).reshape(-1, size)
 
