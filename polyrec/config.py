@@ -27,12 +27,15 @@ from polyrec.families import (
 CONFIG_VERSION = 1
 
 
+Policy = Literal["fail", "skip", "default"]
+
+
 class Faults(Frozen):
     """What becomes of values and rows that cannot be used."""
 
-    policy: Literal["fail", "skip", "default"] = "fail"
+    policy: Policy = "fail"
     """fail: the run ends with an error. skip: the row is left out. default: a value that cannot be used counts as
-    missing, and a row that is broken as a whole is left out."""
+    missing, and a row that is broken as a whole, or whose label, weight or cost cannot be used, is left out."""
     budget: int | None = Field(default=None, ge=0)
     """Faults of one process in one pass after which the run fails all the same; None for no limit."""
 

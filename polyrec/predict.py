@@ -13,11 +13,13 @@ import torch
 from torch import Tensor
 
 from polyrec import catalog, runtime
-from polyrec.config import RunConfig
+from polyrec.config import Policy, RunConfig
 from polyrec.data.batch import Batch, Collator
+from polyrec.data.faults import FaultCounts, summed
 from polyrec.data.files import expand
 from polyrec.data.loader import RowLoader
 from polyrec.data.prefetch import Prefetch
+from polyrec.data.sift import Sieve
 from polyrec.data.writers import Format, PartWriter, open_writer, prepare_folder
 from polyrec.distributed import joined
 from polyrec.errors import ConfigError, DataError, nearest
@@ -47,6 +49,8 @@ class Options(TypedDict, total=False):
     """Batches to predict; all when left out."""
     overwrite: bool
     """Replace the parts that the output folder holds, instead of refusing it."""
+    faults: Policy | None
+    """What becomes of rows that cannot be used; as in training when left out."""
 
 
 def predict(model: str, inputs: Sequence[str], output: str, **options: Unpack[Options]) -> dict[str, Any]:
@@ -75,6 +79,9 @@ class PredictJob:
 
     def __init__(self, config: RunConfig, model: Model, inputs: Sequence[str], options: Options) -> None:
         self.config = config
+        policy = options.get("faults")
+        self.faults = config.data.faults.model_copy(update={"policy": policy} if policy else {})
+        self.collate = Collator(config, with_labels=False)
         self.model = model
         self.options = options
         self.columns = tuple(options.get("columns", ()))
@@ -109,15 +116,23 @@ class PredictJob:
                 batch_size=self.options.get("batch_size") or self.config.data.eval_batch_size,
                 rank=ranks.rank,
                 world=ranks.size,
+                sieve=None if self.faults.policy == "fail" else Sieve(self.faults, self.collate.stages()),
             )
             format = self.options.get("format") or ("parquet" if self.reader.kind == "parquet" else "csv")
             rows = int(ranks.sum([self._write_part(loader, open_writer(output, format, ranks.rank))])[0])
+            found = FaultCounts() if loader.faults is None else summed(ranks.gather(loader.faults.all))
         if not rows:
-            raise DataError(f"{', '.join(self.files)}: no rows to predict")
+            why = f"; {found.left_out} were left out" if found.left_out else ""
+            raise DataError(f"{', '.join(self.files)}: no rows to predict{why}")
         seconds = time.monotonic() - began
         if ranks.is_first:
             log.info("%d rows predicted in %.1f s", rows, seconds)
-        return {"output": output, "rows": rows, "seconds": round(seconds, 3), "files": len(self.files)}
+            if found.total:
+                log.warning("faults in the data: %s", found.table())
+            if found.left_out:
+                log.warning("%d rows have no prediction: they are not in %s", found.left_out, output)
+        facts = {"output": output, "rows": rows, "seconds": round(seconds, 3), "files": len(self.files)}
+        return {**facts, "faults": found.facts()}
 
     def _write_part(self, loader: RowLoader, writer: PartWriter) -> int:
         with Prefetch(lambda: self._prepare(loader)) as prepared, writer:
@@ -126,10 +141,9 @@ class PredictJob:
         return writer.rows
 
     def _prepare(self, loader: RowLoader) -> Iterator[tuple[pa.RecordBatch, Batch]]:
-        collate = Collator(self.config, with_labels=False)
-        batches = loader.prepared(lambda rows: (rows.select(list(self.reserved)), collate(rows)), 0)
-        for item, _ in islice(batches, self.options.get("steps")):
-            yield item
+        batches = loader.with_rows(lambda rows, _: self.collate(rows), 0)
+        for batch, rows, _ in islice(batches, self.options.get("steps")):
+            yield rows.select(list(self.reserved)), batch
 
     def _result(self, kept: pa.RecordBatch, outputs: dict[str, Tensor]) -> pa.RecordBatch:
         made = output_columns(outputs)

@@ -77,7 +77,8 @@ class Draft:
         if not faults:
             return
         self._is_changed = True
-        assert self._log is not None
+        if self._log is None:
+            return
         kept = set(sifted.kept.tolist())
         for row, of_row in sorted(faults.items()):
             number = int(numbers[row])

@@ -15,7 +15,6 @@ from polyrec.data.columns import RowError
 from polyrec.data.cursor import Cursor, Part, Pieces, Room, Rows
 from polyrec.data.draft import Draft
 from polyrec.data.faults import MARK, MARKS, FaultLog
-from polyrec.data.masking import generator, hide
 from polyrec.data.numbers import costs, usable_costs
 from polyrec.data.position import Position, Work, deal, remaining
 from polyrec.data.readers import Span, check_columns
@@ -49,10 +48,9 @@ class RowLoader:
         seed: int = 0,
         sieve: Sieve | None = None,
         cost: tuple[str, float] | None = None,
-        hidden_share: float = 0.0,
     ) -> None:
-        """`cost` is the column of what rows cost and the most that a batch may; `hidden_share` that of rows in which
-        the features of `data.masking` are hidden. Without a sieve the first row that cannot be used is an error."""
+        """`cost` is the column of what rows cost, and the most that a batch may. Without a sieve the first row that
+        cannot be used is an error."""
         assert batch_size > 0
         assert 0 <= rank < world
         self.reader = reader
@@ -68,7 +66,6 @@ class RowLoader:
         self.sieve = sieve
         self.faults = None if sieve is None else FaultLog(sieve.config)
         self.cost = cost
-        self.hidden_share = hidden_share
         self._files = [Work((Span(path, 0, reader.length(path)),)) for path in self.files]
         sizes = [f"{Path(work.spans[0].path).name}:{work.units}" for work in self._files]
         self.data = zlib.crc32("\n".join(sizes).encode())
@@ -77,17 +74,20 @@ class RowLoader:
 
     def batches(self, epoch: int, start: Position | None = None) -> Iterator[tuple[pa.RecordBatch, Position]]:
         """Batches of `batch_size` rows, the last one smaller, each with the position of the row after it."""
-        return self.prepared(lambda rows: rows, epoch, start)
+        return self.prepared(lambda rows, _: rows, epoch, start)
 
     def prepared(
-        self, prepare: Callable[[pa.RecordBatch], T], epoch: int, start: Position | None = None
+        self, prepare: Callable[[pa.RecordBatch, int], T], epoch: int, start: Position | None = None
     ) -> Iterator[tuple[T, Position]]:
-        """What `prepare` makes of each batch; a row that it refuses is named by its place in the files."""
+        """What `prepare` makes of each batch and its number in the epoch, from 0.
+
+        A row that it refuses is named by its place in the files, or dealt with by the sieve.
+        """
         for item, _, position in self.with_rows(prepare, epoch, start):
             yield item, position
 
     def with_rows(
-        self, prepare: Callable[[pa.RecordBatch], T], epoch: int, start: Position | None = None
+        self, prepare: Callable[[pa.RecordBatch, int], T], epoch: int, start: Position | None = None
     ) -> Iterator[tuple[T, pa.RecordBatch, Position]]:
         """The same, each with its rows as they were read."""
         position = start or Position(epoch=epoch, data=self.data)
@@ -96,14 +96,16 @@ class RowLoader:
         if self.faults is not None:
             self.faults.begin_pass()
         cursor = Cursor(self._walk(position), position, None if self.cost is None else self._costs)
-        while (made := self._next(cursor, prepare)) is not None:
+        number = position.batches
+        while (made := self._next(cursor, prepare, number)) is not None:
             item, draft = made
-            yield item, draft.originals, cursor.position
+            number += 1
+            yield item, draft.originals, replace(cursor.position, batches=number)
             del item, draft, made  # else two batches of rows are held while the next one is made
 
-    def _next(self, cursor: Cursor, prepare: Callable[[pa.RecordBatch], T]) -> tuple[T, Draft] | None:
+    def _next(self, cursor: Cursor, prepare: Callable[[pa.RecordBatch, int], T], number: int) -> tuple[T, Draft] | None:
         """The next batch: filled up again for each row that turns out to be of no use."""
-        begin, draft = cursor.position, Draft(self.reader, self.sieve, self.faults)
+        draft = Draft(self.reader, self.sieve, self.faults)
         while True:
             parts = cursor.take(self._room(draft))
             if parts:
@@ -112,11 +114,8 @@ class RowLoader:
                     continue
             if not draft.count or (draft.count < self.batch_size and self.drop_remainder and cursor.is_at_end):
                 return None
-            rows = draft.rows
-            if self.hidden_share:
-                rows = hide(rows, self.hidden_share, generator(self.seed, self.rank, begin))
             try:
-                return prepare(rows), draft
+                return prepare(draft.rows, number), draft
             except RowError as error:
                 draft.sift(error)
 
@@ -166,7 +165,8 @@ class RowLoader:
         left: list[Work] = []
         for rank, position in enumerate(positions):
             left += remaining(self._plan(position, rank, len(positions)), position)
-        return Position(epoch=epochs.pop(), plan=deal(left, self.world)[self.rank], data=self.data)
+        batches = max(position.batches for position in positions)
+        return Position(epoch=epochs.pop(), plan=deal(left, self.world)[self.rank], data=self.data, batches=batches)
 
     def _plan(self, position: Position, rank: int, world: int) -> tuple[Work, ...]:
         if position.plan is not None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from polyrec.data.position import Position
-
 HIDDEN = "polyrec.hidden"
 """Column that says of each row whether the features of `data.masking` are hidden in it."""
 MASKING = 2
@@ -26,10 +24,6 @@ def hidden_rows(rows: pa.RecordBatch) -> np.ndarray | None:
     return found if found.any() else None
 
 
-def generator(seed: int, rank: int, position: Position) -> np.random.Generator:
-    """The random numbers of the batch that begins at a position, the same whenever a run comes there."""
-    piece, block = position.piece, position.block
-    # A reader may name the same row by a start and rows to leave out, or by their sum.
-    row = 0 if piece is None else 1 + piece.start + piece.skip
-    given = 0 if block is None else 1 + block.given
-    return np.random.default_rng((seed, MASKING, position.epoch, rank, position.index, row, position.number, given))
+def generator(seed: int, epoch: int, rank: int, batch: int) -> np.random.Generator:
+    """The random numbers of a batch, by its number in the epoch; the same when a run comes to it once more."""
+    return np.random.default_rng((seed, MASKING, epoch, rank, batch))

@@ -49,6 +49,8 @@ class Position:
     """The rank's work after the number of ranks changed; None when it follows from files, rank and seed."""
     data: int = 0
     """Checksum of the names and sizes of the files that this is a position in."""
+    batches: int = 0
+    """Batches given out so far in this epoch; what is drawn for a batch goes by its number."""
 
     def dump(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -65,6 +67,7 @@ class Position:
             number=values["number"],
             plan=None if plan is None else tuple(_work(work) for work in plan),
             data=values["data"],
+            batches=values.get("batches", 0),
         )
 
 

@@ -220,10 +220,10 @@ def test_files_whose_types_cannot_meet_are_named(tmp_path: Path) -> None:
         list(RowLoader(Parquet(), paths, ("row",), batch_size=4).batches(0))
 
 
-def refuse(bad: int) -> Callable[[pa.RecordBatch], int]:
+def refuse(bad: int) -> Callable[[pa.RecordBatch, int], int]:
     """Prepares a batch unless it holds the row `bad`."""
 
-    def prepare(batch: pa.RecordBatch) -> int:
+    def prepare(batch: pa.RecordBatch, _: int) -> int:
         found = batch.column("row").to_pylist()
         if bad in found:
             raise RowError("column row", found.index(bad), "is not wanted")
@@ -286,6 +286,7 @@ def test_what_a_feature_cannot_use_is_named_by_file_and_row(tmp_path: Path, form
     loader = RowLoader(reader, [str(tmp_path / f"{number}.{form}") for number in (0, 1)], ("price",), batch_size=4)
     place = "1.parquet: row 1" if form == "parquet" else "1.csv:3"
     with pytest.raises(DataError) as caught:
-        list(loader.prepared(RawFeature(name="price", column="price", default=0).transform, 0))
+        feature = RawFeature(name="price", column="price", default=0)
+        list(loader.prepared(lambda rows, _: feature.transform(rows), 0))
     remedy = "correct it, or leave it empty and set a default"
     assert str(caught.value) == f"{tmp_path}/{place}: column price: cannot read 'n/a' as a number; {remedy}"
