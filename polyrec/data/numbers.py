@@ -16,7 +16,7 @@ def numbers(rows: pa.RecordBatch, name: str) -> np.ndarray:
     several = found.lengths != 1
     if several.any():
         row = int(np.argmax(several))
-        what = f"{found.lengths[row]} values; a label or weight is one number, so correct the row"
+        what = f"{found.lengths[row]} values; a label, weight or cost is one number, so correct the row"
         raise found.error_in(row, what, "size")
     numbers = found.numbers(np.float64, "correct it, or leave such rows out")
     unusable = ~np.isfinite(numbers)
@@ -25,7 +25,7 @@ def numbers(rows: pa.RecordBatch, name: str) -> np.ndarray:
         what = "no value" if np.isnan(numbers[row]) else f"{numbers[row]}"
         raise found.error_in(
             row,
-            f"{what}; a label or weight is a finite number, so leave such rows out",
+            f"{what}; a label, weight or cost is a finite number, so leave such rows out",
             "missing" if np.isnan(numbers[row]) else "range",
         )
     return numbers

@@ -285,8 +285,8 @@ def test_what_a_feature_cannot_use_is_named_by_file_and_row(tmp_path: Path, form
     reader = Parquet() if form == "parquet" else Csv(columns=(CsvColumn(name="price", type="string"),), header=True)
     loader = RowLoader(reader, [str(tmp_path / f"{number}.{form}") for number in (0, 1)], ("price",), batch_size=4)
     place = "1.parquet: row 1" if form == "parquet" else "1.csv:3"
+    feature = RawFeature(name="price", column="price", default=0)
     with pytest.raises(DataError) as caught:
-        feature = RawFeature(name="price", column="price", default=0)
         list(loader.prepared(lambda rows, _: feature.transform(rows), 0))
     remedy = "correct it, or leave it empty and set a default"
     assert str(caught.value) == f"{tmp_path}/{place}: column price: cannot read 'n/a' as a number; {remedy}"
