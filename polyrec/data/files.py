@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import glob
-import logging
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from polyrec.data.left_out import LeftOut, hidden_of, is_hidden
 from polyrec.errors import DataError
-
-log = logging.getLogger(__name__)
 
 
 def expand(paths: Sequence[str], suffixes: tuple[str, ...]) -> list[str]:
@@ -19,18 +17,27 @@ def expand(paths: Sequence[str], suffixes: tuple[str, ...]) -> list[str]:
     A path is a file, a folder (all that is below it), a glob, or several of these between commas. From folders only
     files with one of `suffixes` are taken, and none that is hidden: those named with a leading dot or underscore.
     """
+    found, left_out = look(paths, suffixes)
+    left_out.tell()
+    return found
+
+
+def look(paths: Sequence[str], suffixes: tuple[str, ...]) -> tuple[list[str], LeftOut]:
+    """The same files, and what is left out."""
     found: dict[str, None] = {}
+    hidden: dict[str, None] = {}
+    empty: dict[str, None] = {}
     for pattern in (part for path in paths for part in _split(path)):
         files = _files(pattern, suffixes)
         full = [file for file in files if os.path.getsize(file) > 0]
         if not full:
             raise DataError(_nothing(pattern, suffixes, len(files)))
-        for file in sorted(set(files) - set(full)):
-            log.warning("%s: is empty and left out", file)
+        empty.update(dict.fromkeys(sorted(set(files) - set(full))))
+        hidden.update(dict.fromkeys(hidden_of(_plain(pattern))))
         found.update(dict.fromkeys(full))
     if not found:
         raise DataError("no data: no path is given")
-    return list(found)
+    return list(found), LeftOut(tuple(hidden), tuple(empty))
 
 
 def _split(path: str) -> list[str]:
@@ -48,9 +55,7 @@ def _files(pattern: str, suffixes: tuple[str, ...]) -> list[str]:
         return sorted(_below(pattern, suffixes))
     matches = glob.glob(_plain(pattern), recursive=True)
     named = pattern.split("/")
-    matches = [
-        match for match in matches if not any(_is_hidden(part) for part in match.split("/") if part not in named)
-    ]
+    matches = [match for match in matches if not any(is_hidden(part) for part in match.split("/") if part not in named)]
     files = [match for match in matches if os.path.isfile(match)]
     folders = [match for match in matches if os.path.isdir(match)]
     return sorted({*files, *(file for folder in folders for file in _below(folder, suffixes))})
@@ -64,14 +69,10 @@ def _plain(pattern: str) -> str:
 
 def _below(folder: str, suffixes: tuple[str, ...]) -> Iterator[str]:
     for root, folders, names in os.walk(folder, followlinks=True):
-        folders[:] = [name for name in folders if not _is_hidden(name)]
+        folders[:] = [name for name in folders if not is_hidden(name)]
         for name in names:
-            if not _is_hidden(name) and (not suffixes or name.endswith(suffixes)):
+            if not is_hidden(name) and (not suffixes or name.endswith(suffixes)):
                 yield os.path.join(root, name)
-
-
-def _is_hidden(name: str) -> bool:
-    return name.startswith((".", "_"))
 
 
 def _nothing(pattern: str, suffixes: tuple[str, ...], num_empty: int) -> str:
