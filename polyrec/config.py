@@ -69,6 +69,9 @@ class Data(Frozen):
     """Rows that are shuffled together; 0 keeps the order of the data."""
     file_order: Literal["kept", "shuffled"] = "kept"
     """Whether each epoch takes files and row groups in another order."""
+    memory: int = Field(default=512 << 20, gt=0)
+    """Bytes that rows read ahead may take in one process: half for the block of rows that is shuffled, which is made
+    smaller than `shuffle_rows` where rows are long, and half for batches that wait."""
     cost_column: str | None = None
     """Column of what a row costs, which cuts batches together with `cost_limit`."""
     cost_limit: float | None = Field(default=None, gt=0)

@@ -135,7 +135,8 @@ class PredictJob:
         return {**facts, "faults": found.facts()}
 
     def _write_part(self, loader: RowLoader, writer: PartWriter) -> int:
-        with Prefetch(lambda: self._prepare(loader)) as prepared, writer:
+        memory = self.config.data.memory // 2
+        with Prefetch(lambda: self._prepare(loader), 2, _size, memory) as prepared, writer:
             for kept, batch in prepared:
                 writer.write(self._result(kept, self.model(batch)))
         return writer.rows
@@ -155,6 +156,11 @@ class PredictJob:
         if taken:
             raise ConfigError(f"column {taken[0]} is both kept and an output; leave it out of the columns to keep")
         return pa.record_batch({**chosen, **{name: kept.column(name) for name in kept.schema.names}})
+
+
+def _size(item: tuple[pa.RecordBatch, Batch]) -> int:
+    kept, batch = item
+    return kept.nbytes + batch.nbytes
 
 
 def reader_for(config: RunConfig, inputs: Sequence[str]) -> ReaderConfig:

@@ -25,6 +25,7 @@ READ_WHOLE_BYTES = 16 << 20
 def flags() -> Flags:
     found = configs.config_flags("polyrec check", __doc__ or "")
     found.add_argument("--json", action="store_true", help="everything in the line of JSON, no text")
+    configs.add_faults_option(found)
     found.add_argument("--no-data", action="store_true", help="do not look at the data, even when it is at hand")
     return found
 
@@ -66,7 +67,8 @@ def _check_data(loaded: Loaded, run: RunConfig, paths: Sequence[str]) -> tuple[l
         loaded.report.notes.append(Problem(None, "", f"left out of the data: {left_out}"))
     first = found[0]
     try:
-        wrong = checks.check_columns(run, run.data.reader.arrow_schema(first).names)
+        names = run.data.reader.arrow_schema(first).names
+        wrong = checks.check_columns(run, names, is_training=paths is run.data.train)
         faults = None if wrong else _read(run, first)
     except DataError as error:
         return [Problem(None, "", str(error))], error.exit_code

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from polyrec import catalog
-from polyrec.cli.flags import Flags, paths
+from polyrec.cli.flags import Flags, choice, paths
 from polyrec.errors import ConfigError, Problem, nearest
 
 if TYPE_CHECKING:
@@ -48,6 +48,13 @@ def add_data_options(flags: Flags, *names: str) -> None:
         flags.add_argument(f"--{name}", nargs="*", metavar="PATH", help=f"files, folders or globs to {name} on")
 
 
+def add_faults_option(flags: Flags) -> None:
+    flags.add_argument(
+        "--faults", type=choice("fail", "skip", "default"), metavar="fail|skip|default",
+        help="what becomes of rows that cannot be used: an error, left out, or their values count as missing",
+    )  # fmt: skip
+
+
 def load(arguments: argparse.Namespace) -> Loaded:
     """The config that the flags ask for, with what was found while reading it."""
     return examine(arguments).loaded()
@@ -61,6 +68,8 @@ def examine(arguments: argparse.Namespace) -> Examined:
     add_plugins(arguments)
     changes = [edit for text in arguments.edit for edit in edits.parse(text)]
     settings = dict(edits.set_values(text) for text in arguments.set)
+    if getattr(arguments, "faults", None):
+        settings["data.faults.policy"] = arguments.faults
     path = config_path(arguments.config)
     return dialects.examine(path, dialect=arguments.dialect, edits=changes, settings=settings)
 
@@ -122,13 +131,16 @@ def check_data(run: RunConfig, verb: str) -> None:
     from polyrec import checks
     from polyrec.data import files
 
-    wanted = [run.data.train] if verb == "train" else []
+    wanted = [(run.data.train, True)] if verb == "train" else []
     if verb == "evaluate" or run.train.evaluate_after_save:
-        wanted.append(run.data.evaluate)
+        wanted.append((run.data.evaluate, False))
     wrong: dict[str, str] = {}
-    for given in filter(None, wanted):
+    for given, is_training in wanted:
+        if not given:
+            continue
         first = files.expand(given, run.data.reader.suffixes())[0]
-        for path, message in checks.check_columns(run, run.data.reader.arrow_schema(first).names):
+        names = run.data.reader.arrow_schema(first).names
+        for path, message in checks.check_columns(run, names, is_training=is_training):
             wrong.setdefault(path, f"{message} ({first})")
     if wrong:
         raise ConfigError(Problem(None, path, message) for path, message in wrong.items())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -23,6 +24,10 @@ from polyrec.errors import DataError
 from polyrec.families import ReaderConfig
 
 T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+TRIED_ROWS = 1024
+"""Rows that tell how much memory the others will take."""
 FILE_ORDER = 0
 ROW_ORDER = 1
 
@@ -48,8 +53,10 @@ class RowLoader:
         seed: int = 0,
         sieve: Sieve | None = None,
         cost: tuple[str, float] | None = None,
+        shuffle_bytes: int | None = None,
     ) -> None:
-        """`cost` is the column of what rows cost, and the most that a batch may. Without a sieve the first row that
+        """`cost` is the column of what rows cost, and the most that a batch may; `shuffle_bytes` the most that the rows
+        of a shuffled block may take. Without a sieve the first row that
         cannot be used is an error."""
         assert batch_size > 0
         assert 0 <= rank < world
@@ -71,6 +78,8 @@ class RowLoader:
         self.data = zlib.crc32("\n".join(sizes).encode())
         """Checksum of the names and sizes of the files, whichever folder they lie in."""
         self._schema: pa.Schema | None = None
+        if shuffle_rows and shuffle_bytes is not None:
+            self.shuffle_rows = self._fitting(shuffle_rows, shuffle_bytes)
 
     def batches(self, epoch: int, start: Position | None = None) -> Iterator[tuple[pa.RecordBatch, Position]]:
         """Batches of `batch_size` rows, the last one smaller, each with the position of the row after it."""
@@ -118,6 +127,18 @@ class RowLoader:
                 return prepare(draft.rows, number), draft
             except RowError as error:
                 draft.sift(error)
+
+    def _fitting(self, rows: int, most: int) -> int:
+        """As many of so many rows as fit into memory, by the first rows of the first file, so that all ranks agree."""
+        path = self.files[0]
+        _, found = next(self._read(Span(path, 0, self.reader.length(path))), (None, None))
+        if found is None:
+            return rows
+        tried = found.slice(0, TRIED_ROWS)
+        fitting = max(1, int(most / max(tried.nbytes / tried.num_rows, 1.0)))
+        if fitting < rows:
+            log.info("%d rows are shuffled together, not %d: more do not fit into data.memory", fitting, rows)
+        return min(rows, fitting)
 
     def _room(self, draft: Draft) -> Room:
         left = self.batch_size - draft.count

@@ -71,6 +71,7 @@ class Source:
             seed=config.train.seed,
             sieve=self._sieve(cost),
             cost=cost,
+            shuffle_bytes=data.memory // 2,
         )
 
     def _sieve(self, cost: tuple[str, float] | None) -> Sieve | None:
@@ -98,7 +99,9 @@ class Source:
         """Every batch of an epoch; a rank that has run out gets empty ones until the last rank has."""
         stop = stop or StopRequest()
         nothing = empty(self._config)
-        with Prefetch(self.loader.prepared(self._prepare(epoch), epoch, start), PREPARED_AHEAD) as prepared:
+        batches = self.loader.prepared(self._prepare(epoch), epoch, start)
+        memory = self._config.data.memory // 2
+        with Prefetch(batches, PREPARED_AHEAD, lambda item: item[0].nbytes, memory) as prepared:
             while True:
                 batch, position = next(prepared, (nothing, None))
                 # One message tells every rank all that the step needs of the others.

@@ -13,7 +13,11 @@ from polyrec.errors import DataError
 from polyrec.families import ReaderConfig
 
 BATCH_ROWS = 16_384
-"""Rows decoded together: enough to keep Arrow's cost per batch small, few enough that long lists stay in megabytes."""
+"""Rows decoded together: enough to keep Arrow's cost per batch small."""
+BATCH_BYTES = 8 << 20
+"""Memory that they may take: of rows that are long, fewer are decoded together."""
+TRIED_ROWS = 64
+"""Rows that are decoded to see how long texts are, where a file does not say."""
 
 
 class Parquet(ReaderConfig):
@@ -47,7 +51,8 @@ class Parquet(ReaderConfig):
             if not groups:
                 return
             row = groups[0][1]
-            for batch in file.iter_batches(BATCH_ROWS, [group[0] for group in groups], wanted):
+            numbers = [group[0] for group in groups]
+            for batch in file.iter_batches(_rows_together(file, numbers, wanted), numbers, wanted):
                 first, last = max(begin, row), min(span.stop, row + batch.num_rows)
                 if first < last:
                     piece = batch.slice(first - row, last - first).select(wanted).replace_schema_metadata(None)
@@ -59,6 +64,29 @@ class Parquet(ReaderConfig):
     @classmethod
     def example(cls) -> Parquet:
         return cls()
+
+
+def _rows_together(file: pq.ParquetFile, groups: list[int], columns: list[str]) -> int:
+    """How many rows of these row groups take at most `BATCH_BYTES` in memory, about."""
+    width, unknown = 0.0, dict[str, None]()
+    for group in groups:
+        found = file.metadata.row_group(group)
+        size = 0.0
+        for number in range(found.num_columns):
+            column = found.column(number)
+            name = column.path_in_schema.partition(".")[0]
+            if name not in columns:
+                continue
+            if column.physical_type == "BYTE_ARRAY" and column.has_dictionary_page:
+                unknown[name] = None
+            # Numbers are 8 bytes at most once they are decoded; texts that stand in full say how long they are.
+            size += column.num_values * 8 if column.physical_type != "BYTE_ARRAY" else column.total_uncompressed_size
+        width = max(width, size / max(1, found.num_rows))
+    if unknown and file.metadata.row_group(groups[0]).num_rows > TRIED_ROWS:
+        # A text that many rows share stands once in the file, and in memory for each of them.
+        tried = next(file.iter_batches(TRIED_ROWS, groups[:1], list(unknown)), None)
+        width += 0.0 if tried is None else tried.nbytes / tried.num_rows
+    return max(1, min(BATCH_ROWS, int(BATCH_BYTES / max(width, 1.0))))
 
 
 @contextmanager

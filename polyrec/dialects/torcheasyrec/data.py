@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from polyrec.dialects.fields import is_known, mapped, positive
+from polyrec.dialects.fields import is_known, mapped, positive, text_or_none
 from polyrec.dialects.node import Node, Value
 from polyrec.dialects.torcheasyrec.ignored import UNUSED
 from polyrec.errors import nearest
@@ -60,6 +61,7 @@ def read_data(root: Node) -> DataSection:
         "shuffle_rows": mapped(buffer, lambda batches: batches * batch_size.value if shuffle.value else 0),
         "file_order": mapped(shuffle, lambda on: "shuffled" if on and kind.value == "csv" else "kept"),
     }
+    draft |= _costs(node, [column["name"].value for column in reader.get("columns", ())] if not header.value else [])
     labels, weights = node.texts("label_fields"), node.texts("sample_weight_fields")
     if not node.ask("label_fields"):
         node.report.problem(node.origin, node.at("label_fields"), "is required")
@@ -68,6 +70,20 @@ def read_data(root: Node) -> DataSection:
         labels = [label for label in labels if is_known(node, "label_fields", label, names, "input field")]
         weights = [weight for weight in weights if is_known(node, "sample_weight_fields", weight, names, "input field")]
     return DataSection(draft, _mode(node), node.text("fg_encoded_multival_sep", "\x03").value, labels, weights)
+
+
+def _costs(node: Node, names: Sequence[str]) -> dict[str, Any]:
+    """What rows cost, where batches are cut by that."""
+    column, limit = text_or_none(node, "sample_cost_field"), positive(node, "batch_cost_size", None)
+    if (column is None) != (limit.value is None):
+        given, other = ("sample_cost_field", "batch_cost_size") if column else ("batch_cost_size", "sample_cost_field")
+        origin = limit.origin if column is None else column.origin
+        node.report.problem(origin, node.at(given), f"has no effect without {other}; give both or none")
+    if column is None or limit.value is None:
+        return {}
+    if names and not is_known(node, "sample_cost_field", column, names, "input field"):
+        return {}
+    return {"cost_column": column, "cost_limit": limit}
 
 
 def _mode(node: Node) -> Mode:

@@ -113,8 +113,6 @@ REFUSED = {
     "eval_config.use_dense_ema": Refusal("averaged weights " + _LATER, (False,)),
     "export_config.use_dense_ema": Refusal("averaged weights " + _LATER, (False,)),
     "export_config.mixed_precision": Refusal("mixed precision " + _LATER + "; leave it empty", ("",)),
-    "data_config.sample_cost_field": Refusal("batches by cost " + _LATER + "; set batch_size", ("",)),
-    "data_config.batch_cost_size": Refusal("batches by cost " + _LATER + "; set batch_size", (0,)),
     "data_config.sample_mask_prob": Refusal("masking of features " + _LATER, (0, 0.0)),
     "data_config.negative_sample_mask_prob": Refusal("masking of features " + _LATER, (0, 0.0)),
     **{
