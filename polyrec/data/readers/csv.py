@@ -177,9 +177,15 @@ class Csv(ReaderConfig):
         if not lines.strip(b"\r\n"):
             return pa.RecordBatch.from_pylist([], pa.schema([schema.field(name) for name in wanted]))
         separator, quotes = self.separator, self.quotes
+        count = None
         if len(separator.encode()) > 1:
             separator, quotes = _unused(lines), False
             lines = lines.replace(self.separator.encode(), separator.encode())
+        elif quotes and b'"' in lines:
+            # A quote that is not closed would swallow lines: this one, if no other.
+            count = _num_rows(lines)
+            end = separator.join(['""'] * len(names or schema.names))
+            lines += (b"" if lines.endswith(b"\n") else b"\n") + end.encode() + b"\n"
         table = pa_csv.read_csv(
             pa.py_buffer(lines),
             pa_csv.ReadOptions(
@@ -193,7 +199,12 @@ class Csv(ReaderConfig):
                 strings_can_be_null=True,
             ),
         )
-        return table.combine_chunks().to_batches()[0]
+        rows = table.combine_chunks().to_batches()[0]
+        if count is None:
+            return rows
+        if rows.num_rows != count + 1:
+            raise pa.ArrowInvalid("a quote is not closed")
+        return rows.slice(0, count)
 
     def _filled(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Empty values replaced by the default of their column."""
@@ -261,6 +272,8 @@ class Csv(ReaderConfig):
 
     def _wrong_count(self, line: bytes, schema: pa.Schema) -> str:
         values = line.decode(errors="replace").rstrip("\r\n").count(self.separator) + 1
+        if values == len(schema.names):
+            return f"a quote is not closed, or stands within a value; check separator ({self.separator!r}) and quotes"
         return (
             f"{values} values where {len(schema.names)} columns are declared; "
             f"check separator ({self.separator!r}) and quotes"
@@ -279,6 +292,13 @@ def _unused(lines: bytes) -> str:
 def _rows_of(lines: bytes) -> list[bytes]:
     """Lines that are not empty, each with its end."""
     return [line if line.endswith(b"\n") else line + b"\n" for line in lines.splitlines(True) if line.rstrip(b"\r\n")]
+
+
+def _num_rows(lines: bytes) -> int:
+    """Lines that are not empty."""
+    if b"\r" in lines or b"\n\n" in lines or lines.startswith(b"\n"):
+        return len(_rows_of(lines))
+    return lines.count(b"\n") + (not lines.endswith(b"\n"))
 
 
 def _can_read(values: list[bytes], field: pa.Field) -> bool:
