@@ -230,6 +230,7 @@ def _shared_lengths(group: str, lengths: Mapping[str, np.ndarray], size: int) ->
                 f"{first[row]} values of {first_name} but {other[row]} of {name}; the sequences of a group must be "
                 "equally long",
                 "size",
+                np.flatnonzero(first != other),
             )
     return first.astype(np.int64)
 
@@ -247,6 +248,7 @@ def _check_range(feature: str, item: Ragged, rows: int) -> None:
         f"id {ids[position]} is not a row of its table, which has {rows} (0 to {rows - 1}); raise the number of "
         "buckets or map the value to a default",
         "range",
+        np.unique(np.searchsorted(np.cumsum(item.lengths), np.flatnonzero((ids < 0) | (ids >= rows)), side="right")),
     )
 
 

@@ -17,12 +17,14 @@ class; there is none; there are too many or too few of them; anything else."""
 class RowError(DataError):
     """A row that cannot be used, by its number in the batch, from 0; who transforms a batch knows no more of it."""
 
-    def __init__(self, subject: str, row: int, what: str, kind: Kind = "other") -> None:
-        """`subject` is the column, feature or group that is wrong there."""
+    def __init__(self, subject: str, row: int, what: str, kind: Kind = "other", rows: np.ndarray | None = None) -> None:
+        """`subject` is the column, feature or group that is wrong there; `rows` are all in which it is wrong so, where
+        whoever finds one knows them all."""
         self.subject = subject
         self.row = row
         self.what = what
         self.kind: Kind = kind
+        self.rows = rows
         super().__init__(f"{subject}: row {row}: {what}")
 
     def at(self, place: str) -> DataError:

@@ -27,7 +27,7 @@ class Draft:
         self._rows: list[pa.RecordBatch] = []
         self._numbers = np.zeros(0, np.int64)
         """Of the rows that stay, their numbers among those that were taken."""
-        self._is_changed = False
+        self._is_changed = self._is_sifted = False
         self._known: set[tuple[int, str]] = set()
 
     @property
@@ -61,6 +61,11 @@ class Draft:
             self._taken.append(rows)
             self._note(sifted, numbers)
             rows, numbers = sifted.rows, numbers[sifted.kept]
+            if self._is_sifted:
+                # The others are sound, so these few are looked at alone.
+                sifted = self._sieve(rows)
+                self._note(sifted, numbers)
+                rows, numbers = sifted.rows, numbers[sifted.kept]
         self._rows.append(rows)
         self._numbers = np.concatenate([self._numbers, numbers])
 
@@ -71,6 +76,7 @@ class Draft:
         sifted = self._sieve(self.rows, error)
         self._note(sifted, self._numbers)
         self._rows, self._numbers, self._is_changed = [sifted.rows], self._numbers[sifted.kept], True
+        self._is_sifted = True
 
     def _note(self, sifted: Sifted, numbers: np.ndarray) -> None:
         faults: Mapping[int, list[Fault]] = sifted.faults

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pyarrow as pa
+
 
 def wrong_places(count: int, is_right: Callable[[int, int], bool]) -> list[int]:
     """Places below `count` that are wrong alone; `is_right` says of places from one up to another whether all are.
@@ -22,3 +24,16 @@ def wrong_places(count: int, is_right: Callable[[int, int], bool]) -> list[int]:
         middle = (low + high) // 2
         left += [(middle, high), (low, middle)]
     return found
+
+
+def uncastable(texts: pa.Array, target: pa.DataType) -> list[int]:
+    """Places of texts that Arrow does not take for the type."""
+
+    def is_right(low: int, high: int) -> bool:
+        try:
+            texts.slice(low, high - low).cast(target)
+        except pa.ArrowInvalid:
+            return False
+        return True
+
+    return wrong_places(len(texts), is_right)

@@ -27,6 +27,7 @@ def numbers(rows: pa.RecordBatch, name: str) -> np.ndarray:
             row,
             f"{what}; a label, weight or cost is a finite number, so leave such rows out",
             "missing" if np.isnan(numbers[row]) else "range",
+            np.flatnonzero(np.isnan(numbers) if np.isnan(numbers[row]) else np.isinf(numbers)),
         )
     return numbers
 
@@ -40,7 +41,9 @@ def labels(rows: pa.RecordBatch, name: str, classes: int) -> np.ndarray:
     if wrong.any():
         row = int(np.argmax(wrong))
         what = f"label {found[row]:g} is none of the {classes} classes 0 to {classes - 1}"
-        raise RowError(f"column {name}", row, f"{what}; correct the row, or the number of classes", "range")
+        raise RowError(
+            f"column {name}", row, f"{what}; correct the row, or the number of classes", "range", np.flatnonzero(wrong)
+        )
     return found.astype(np.int64)
 
 
@@ -50,15 +53,22 @@ def costs(rows: pa.RecordBatch, name: str) -> np.ndarray:
     wrong = found < 0
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise RowError(f"column {name}", row, f"{found[row]:g}; a cost is at least 0, so correct the row", "range")
+        raise RowError(
+            f"column {name}",
+            row,
+            f"{found[row]:g}; a cost is at least 0, so correct the row",
+            "range",
+            np.flatnonzero(wrong),
+        )
     return found
 
 
 def usable_costs(rows: pa.RecordBatch, name: str) -> np.ndarray:
     """The same, 0 for rows whose cost cannot be used; those are left out later."""
-    found = np.zeros(rows.num_rows)
-    bad = failures(lambda part: costs(part, name), rows)
-    good = np.ones(rows.num_rows, bool)
-    good[list(bad)] = False
-    found[good] = costs(rows.filter(pa.array(good)), name) if bad else costs(rows, name)
+    found, kept = np.zeros(rows.num_rows), np.arange(rows.num_rows)
+    while bad := failures(lambda part: costs(part, name), rows):
+        good = np.ones(rows.num_rows, bool)
+        good[list(bad)] = False
+        rows, kept = rows.filter(pa.array(good)), kept[good]
+    found[kept] = costs(rows, name)
     return found

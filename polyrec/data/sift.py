@@ -10,7 +10,10 @@ import pyarrow as pa
 
 from polyrec.config import Faults
 from polyrec.data.columns import RowError
-from polyrec.data.faults import MARKS, Fault, marks_of
+from polyrec.data.faults import MARKS, SHOWN_OF_ALL, Fault, marks_of
+
+TOLD_APART = SHOWN_OF_ALL
+"""Rows whose own error is found out; further ones of the same kind are counted and not shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +58,8 @@ class Sieve:
         rows, kept = _without(rows, np.arange(rows.num_rows), gone)
         return Sifted(rows, kept, faults)
 
-    def __call__(self, rows: pa.RecordBatch, error: RowError) -> Sifted:
-        """What is left of rows that failed together, with this error; some of it may fail again without the rest."""
+    def __call__(self, rows: pa.RecordBatch, error: RowError | None = None) -> Sifted:
+        """What is left of rows that may have failed together with this error; some may fail again without the rest."""
         names, kept = rows.schema.names, np.arange(rows.num_rows)
         faults: dict[int, list[Fault]] = {}
         for stage in self._stages:
@@ -77,7 +80,7 @@ class Sieve:
                 rows, kept = _without(rows, kept, gone)
             if stage.makes is not None:
                 rows = rows.append_column(stage.makes, stage.run(rows))
-        if not faults:
+        if not faults and error is not None:
             # Each row can be used alone or with some of the others, but not with all.
             rows, kept = _without(rows, kept, [error.row])
             faults[error.row] = [Fault(error.subject, error.kind, error.what)]
@@ -97,9 +100,10 @@ class Sieve:
 
 
 def failures(run: Callable[[pa.RecordBatch], object], rows: pa.RecordBatch) -> dict[int, RowError]:
-    """The rows for which a stage fails, each with its error, found by trying halves.
+    """Rows for which a stage fails, each with its error: those that the error names, or found by trying halves.
 
-    When only the whole fails and no part of it, that is the row that the whole's error names.
+    When only the whole fails and no part of it, that is the row that the whole's error names. Without them, others may
+    fail for another reason.
     """
     if not rows.num_rows:
         return {}
@@ -108,6 +112,9 @@ def failures(run: Callable[[pa.RecordBatch], object], rows: pa.RecordBatch) -> d
     except RowError as error:
         if rows.num_rows == 1:
             return {0: error}
+        if error.rows is not None:
+            first = {int(row): failures(run, rows.slice(row, 1)).get(0, error) for row in error.rows[:TOLD_APART]}
+            return {int(row): first.get(int(row), error) for row in error.rows}
         middle = rows.num_rows // 2
         found = failures(run, rows.slice(0, middle))
         found |= {middle + row: error for row, error in failures(run, rows.slice(middle)).items()}

@@ -80,7 +80,8 @@ def make(derived: Derived, rows: pa.RecordBatch) -> pa.Array:
     try:
         made = derived.operator.apply(spread)
     except RowError as error:
-        raise RowError(error.subject, int(owners[error.row]), error.what, error.kind) from None
+        all_rows = None if error.rows is None else np.unique(owners[error.rows])
+        raise RowError(error.subject, int(owners[error.row]), error.what, error.kind, all_rows) from None
     offsets = np.concatenate(([0], np.cumsum(lengths)))
     if offsets[-1] < 2**31:
         return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), made)

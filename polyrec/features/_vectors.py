@@ -20,7 +20,9 @@ def vectors(found: Values, size: int, default: float | None, normalizer: Normali
         scaled = _scaled(found, numbers, normalizer, gaps, size)
     elif default is None:
         row = found.origin(int(np.argmax(gaps)) // size)
-        raise found.error_in(row, "a number is missing; set a default to accept that", "missing")
+        entries = np.unique(np.flatnonzero(gaps) // size)
+        rows = entries if found.origins is None else np.unique(found.origins[entries])
+        raise found.error_in(row, "a number is missing; set a default to accept that", "missing", rows)
     else:
         scaled = np.full(len(numbers), default, np.float32)
         scaled[~gaps] = _scaled(found, numbers[~gaps], normalizer, gaps, size)

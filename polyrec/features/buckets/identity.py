@@ -32,6 +32,7 @@ class IdentityBucket(BucketConfig):
                 f"id {numbers[position]} is outside 0 to {self.rows - 1}; "
                 "raise the number of rows, or let such ids be zero or skipped",
                 "range",
+                np.flatnonzero(outside),
             )
         # What cannot be an id is set aside first: narrow and unsigned types have no -1, and int64 has no 1e300.
         ids = np.where(outside | absent, 0, numbers).astype(np.int64)
@@ -59,5 +60,5 @@ def _integers(values: pa.Array) -> np.ndarray:
         if broken.any():
             position = int(np.argmax(broken))
             what = f"{numbers[position]} is not a whole number; hash such values, or round them"
-            raise ElementError(position, what, "unreadable")
+            raise ElementError(position, what, "unreadable", np.flatnonzero(broken))
     return numbers
