@@ -92,13 +92,19 @@ class RowLoader:
 
         A row that it refuses is named by its place in the files, or dealt with by the sieve.
         """
-        for item, _, position in self.with_rows(prepare, epoch, start):
+        for item, _, position in self._made(prepare, epoch, start):
             yield item, position
 
     def with_rows(
         self, prepare: Callable[[pa.RecordBatch, int], T], epoch: int, start: Position | None = None
     ) -> Iterator[tuple[T, pa.RecordBatch, Position]]:
         """The same, each with its rows as they were read."""
+        for item, draft, position in self._made(prepare, epoch, start):
+            yield item, draft.originals, position
+
+    def _made(
+        self, prepare: Callable[[pa.RecordBatch, int], T], epoch: int, start: Position | None
+    ) -> Iterator[tuple[T, Draft, Position]]:
         position = start or Position(epoch=epoch, data=self.data)
         if position.epoch != epoch or not self.fits(position):
             raise DataError(f"a position in epoch {position.epoch} of other files cannot begin epoch {epoch} of these")
@@ -109,7 +115,7 @@ class RowLoader:
         while (made := self._next(cursor, prepare, number)) is not None:
             item, draft = made
             number += 1
-            yield item, draft.originals, replace(cursor.position, batches=number)
+            yield item, draft, replace(cursor.position, batches=number)
             del item, draft, made  # else two batches of rows are held while the next one is made
 
     def _next(self, cursor: Cursor, prepare: Callable[[pa.RecordBatch, int], T], number: int) -> tuple[T, Draft] | None:
