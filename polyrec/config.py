@@ -28,12 +28,15 @@ from polyrec.storage import mirror
 CONFIG_VERSION = 1
 
 
+Policy = Literal["fail", "skip", "default"]
+
+
 class Faults(Frozen):
     """What becomes of values and rows that cannot be used."""
 
-    policy: Literal["fail", "skip", "default"] = "fail"
+    policy: Policy = "fail"
     """fail: the run ends with an error. skip: the row is left out. default: a value that cannot be used counts as
-    missing, and a row that is broken as a whole is left out."""
+    missing, and a row that is broken as a whole, or whose label, weight or cost cannot be used, is left out."""
     budget: int | None = Field(default=None, ge=0)
     """Faults of one process in one pass after which the run fails all the same; None for no limit."""
 
@@ -69,6 +72,9 @@ class Data(Frozen):
     """Whether each epoch takes files and row groups in another order."""
     dealing: Literal["end_to_end", "each_file"] = "end_to_end"
     """What processes share out: all files laid end to end, or each file, so that all of them read it at one time."""
+    memory: int = Field(default=512 << 20, gt=0)
+    """Bytes that rows read ahead may take in one process: half for the block of rows that is shuffled, which is made
+    smaller than `shuffle_rows` where rows are long, and half for batches that wait."""
     cost_column: str | None = None
     """Column of what a row costs, which cuts batches together with `cost_limit`."""
     cost_limit: float | None = Field(default=None, gt=0)
@@ -387,19 +393,3 @@ class RunConfig(Frozen):
     def in_model_dir(self, name: str) -> Path:
         """A file of the model folder, on this machine; what is written of a folder in a store is sent there later."""
         return mirror.file_in(self.model_dir, name)
-
-
-class Step(Frozen):
-    """One part of a workflow: a verb and the run it applies to."""
-
-    verb: Literal["train", "evaluate"]
-    run: RunConfig
-    checkpoint: str | None = None
-    """For `evaluate`: a checkpoint, or a folder of them, each evaluated in turn."""
-
-
-class Workflow(Frozen):
-    """Runs to be done one after another."""
-
-    polyrec_workflow: Literal[1] = CONFIG_VERSION
-    steps: tuple[Step, ...] = Field(min_length=1)

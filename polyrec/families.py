@@ -70,6 +70,16 @@ class ReaderConfig(Component):
         No columns named means all of them.
         """
 
+    def read_marked(self, span: Span, columns: tuple[str, ...]) -> Iterator[tuple[Span, pa.RecordBatch]]:
+        """As `read`, of files that may hold lines or values that cannot be read: those are rows and nulls too.
+
+        The column `faults.MARKS` tells of them. The rows of a file are the same whoever reads it which way.
+        """
+        from polyrec.data.faults import unmarked
+
+        for piece, rows in self.read(span, columns):
+            yield piece, unmarked(rows)
+
     def place(self, span: Span, row: int) -> str:
         """Where a row stands, for errors: `span` came with a batch that holds it, `row` is its number there.
 

@@ -13,12 +13,14 @@ import torch
 from torch import Tensor
 
 from polyrec import catalog, runtime
-from polyrec.config import RunConfig
+from polyrec.config import Policy, RunConfig
 from polyrec.data.batch import Batch, Collator
+from polyrec.data.faults import FaultCounts, summed
 from polyrec.data.files import agreed, expand
 from polyrec.data.loader import RowLoader
 from polyrec.data.prefetch import Prefetch
-from polyrec.data.readers import first_rows
+from polyrec.data.samples import sample_rows
+from polyrec.data.sift import Sieve
 from polyrec.data.writers import Folder, Format, Output, Writer
 from polyrec.distributed import joined
 from polyrec.errors import ConfigError, DataError, nearest
@@ -50,6 +52,8 @@ class Options(TypedDict, total=False):
     """Batches to predict; all when left out."""
     overwrite: bool
     """Replace the parts that the output folder holds, instead of refusing it."""
+    faults: Policy | None
+    """What becomes of rows that cannot be used; as in training when left out."""
 
 
 def predict(model: str, inputs: Sequence[str], output: str, **options: Unpack[Options]) -> dict[str, Any]:
@@ -77,7 +81,11 @@ class PredictJob:
     """What is read, what is kept of it and what is added."""
 
     def __init__(self, config: RunConfig, model: Model, inputs: Sequence[str], options: Options) -> None:
-        self.config = config
+        policy = options.get("faults")
+        self.faults = config.data.faults.model_copy(update={"policy": policy} if policy else {})
+        data = config.data.model_copy(update={"faults": self.faults})
+        self.config = config = config.model_copy(update={"data": data})
+        self.collate = Collator(config, with_labels=False)
         self.model = model
         self.options = options
         self.columns = tuple(options.get("columns", ()))
@@ -121,19 +129,27 @@ class PredictJob:
                 batch_size=self.options.get("batch_size") or self.config.data.eval_batch_size,
                 rank=ranks.rank,
                 world=ranks.size,
+                sieve=None if self.faults.policy == "fail" else Sieve(self.faults, self.collate.stages()),
             )
             writer = target.writer(begun, ranks.rank)
             rows = int(ranks.sum([self._write_part(loader, writer)])[0])
             self.reader.release([*loader.files, *self.files])
             receipts = ranks.gather(writer.receipt)
+            found = FaultCounts() if loader.faults is None else summed(ranks.gather(loader.faults.all))
             if ranks.is_first and rows:
                 target.finish(begun, receipts)
         if not rows:
-            raise DataError(f"{', '.join(self.files)}: no rows to predict")
+            why = f"; {found.left_out} were left out" if found.left_out else ""
+            raise DataError(f"{', '.join(self.files)}: no rows to predict{why}")
         seconds = time.monotonic() - began
         if ranks.is_first:
             log.info("%d rows predicted in %.1f s", rows, seconds)
-        return {"output": output, "rows": rows, "seconds": round(seconds, 3), "files": len(self.files)}
+            if found.total:
+                log.warning("faults in the data: %s", found.table())
+            if found.left_out:
+                log.warning("%d rows have no prediction: they are not in %s", found.left_out, output)
+        facts = {"output": output, "rows": rows, "seconds": round(seconds, 3), "files": len(self.files)}
+        return {**facts, "faults": found.facts()}
 
     def _target(self, output: str) -> Output:
         format = self.options.get("format")
@@ -150,26 +166,30 @@ class PredictJob:
     def _schema(self) -> pa.Schema:
         """Columns of the output, by way of a few rows."""
         columns = tuple(dict.fromkeys((*self.config.feature_columns, *self.reserved)))
-        rows = first_rows(self.reader, self.files, columns, 1)
-        batch = Collator(self.config, with_labels=False)(rows)
-        return self._result(rows.select(list(self.reserved)), self.model(batch)).schema
+        rows = sample_rows(self.config, self.reader, self.files, 1, columns)
+        return self._result(rows.select(list(self.reserved)), self.model(self.collate(rows))).schema
 
     def _write_part(self, loader: RowLoader, writer: Writer) -> int:
-        with Prefetch(lambda: self._prepare(loader)) as prepared, writer:
+        memory = self.config.data.memory // 2
+        with Prefetch(lambda: self._prepare(loader), 2, _size, memory) as prepared, writer:
             for kept, batch in prepared:
                 writer.write(self._result(kept, self.model(batch)))
         return writer.rows
 
     def _prepare(self, loader: RowLoader) -> Iterator[tuple[pa.RecordBatch, Batch]]:
-        collate = Collator(self.config, with_labels=False)
-        batches = loader.prepared(lambda rows, _: (rows.select(list(self.reserved)), collate(rows)), 0)
-        for item, _ in islice(batches, self.options.get("steps")):
-            yield item
+        batches = loader.with_rows(lambda rows, _: self.collate(rows), 0)
+        for batch, rows, _ in islice(batches, self.options.get("steps")):
+            yield rows.select(list(self.reserved)), batch
 
     def _result(self, kept: pa.RecordBatch, outputs: dict[str, Tensor]) -> pa.RecordBatch:
         made = output_columns(outputs)
         chosen = {name: made[name] for name in self.columns or made}
         return pa.record_batch({**chosen, **{name: kept.column(name) for name in kept.schema.names}})
+
+
+def _size(item: tuple[pa.RecordBatch, Batch]) -> int:
+    kept, batch = item
+    return kept.nbytes + batch.nbytes
 
 
 def reader_for(config: RunConfig, inputs: Sequence[str]) -> ReaderConfig:

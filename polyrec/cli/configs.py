@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from polyrec import catalog, storage
-from polyrec.cli.flags import Flags, paths
+from polyrec.cli.flags import Flags, choice, paths
 from polyrec.errors import ConfigError, Origin, Problem, nearest
 
 if TYPE_CHECKING:
-    from polyrec.config import RunConfig, Step
+    from polyrec.config import RunConfig
     from polyrec.dialects import Examined, Loaded
+    from polyrec.workflow import Step
 
 
 def config_flags(prog: str, description: str) -> Flags:
@@ -48,6 +49,13 @@ def add_data_options(flags: Flags, *names: str) -> None:
         flags.add_argument(f"--{name}", nargs="*", metavar="PATH", help=f"files, folders or globs to {name} on")
 
 
+def add_faults_option(flags: Flags) -> None:
+    flags.add_argument(
+        "--faults", type=choice("fail", "skip", "default"), metavar="fail|skip|default",
+        help="what becomes of rows that cannot be used: an error, left out, or their values count as missing",
+    )  # fmt: skip
+
+
 def load(arguments: argparse.Namespace) -> Loaded:
     """The config that the flags ask for, with what was found while reading it."""
     return examine(arguments).loaded()
@@ -61,6 +69,8 @@ def examine(arguments: argparse.Namespace) -> Examined:
     add_plugins(arguments)
     changes = [edit for text in arguments.edit for edit in edits.parse(text)]
     settings = dict(edits.set_values(text) for text in arguments.set)
+    if getattr(arguments, "faults", None):
+        settings["data.faults.policy"] = arguments.faults
     path = config_path(arguments.config)
     return dialects.examine(path, arguments.dialect, changes, settings, runtime.switches())
 
@@ -81,7 +91,7 @@ def add_plugins(arguments: argparse.Namespace) -> None:
 
 def steps_of(loaded: Loaded, verb: str) -> list[Step]:
     """A workflow's steps, or the single step of a plain run."""
-    from polyrec.config import Step, Workflow
+    from polyrec.workflow import Step, Workflow
 
     if isinstance(loaded.config, Workflow):
         return list(loaded.config.steps)
@@ -129,7 +139,7 @@ def check_place(path: str) -> None:
 
 def origins_of(loaded: Loaded, run: RunConfig) -> Mapping[str, Origin]:
     """Where the values of a run were read; in a workflow its own paths begin with its step."""
-    from polyrec.config import Workflow
+    from polyrec.workflow import Workflow
 
     if not isinstance(loaded.config, Workflow):
         return loaded.origins
@@ -141,12 +151,14 @@ def origins_of(loaded: Loaded, run: RunConfig) -> Mapping[str, Origin]:
     }
 
 
-def check_columns(run: RunConfig, origins: Mapping[str, Origin], file: str) -> list[Problem]:
+def check_columns(
+    run: RunConfig, origins: Mapping[str, Origin], file: str, *, is_training: bool = True
+) -> list[Problem]:
     """What a file's columns lack, told where the config asks for it."""
     from polyrec import checks
     from polyrec.dialects.structure import origin_of
 
-    wrong = checks.check_columns(run, run.data.reader.arrow_schema(file).names)
+    wrong = checks.check_columns(run, run.data.reader.arrow_schema(file).names, is_training=is_training)
     return [Problem(origin_of(origins, path), path, f"{message} ({file})") for path, message in wrong]
 
 
@@ -154,13 +166,15 @@ def check_data(run: RunConfig, verb: str, origins: Mapping[str, Origin]) -> None
     """Find out before anything is built or written whether the files of a run are there and have its columns."""
     from polyrec.data import files
 
-    wanted = [run.data.train] if verb == "train" else []
+    wanted = [(run.data.train, True)] if verb == "train" else []
     if verb == "evaluate" or run.train.evaluate_after_save:
-        wanted.append(run.data.evaluate)
+        wanted.append((run.data.evaluate, False))
     wrong: dict[str, Problem] = {}
-    for given in filter(None, wanted):
+    for given, is_training in wanted:
+        if not given:
+            continue
         first = files.expand(given, run.data.reader.suffixes())[0]
-        for problem in check_columns(run, origins, first):
+        for problem in check_columns(run, origins, first, is_training=is_training):
             wrong.setdefault(problem.path, problem)
     if wrong:
         raise ConfigError(wrong.values())

@@ -9,7 +9,7 @@ from polyrec.cli import configs
 from polyrec.cli.flags import Flags
 
 if TYPE_CHECKING:
-    from polyrec.config import Step
+    from polyrec.workflow import Step
 
 
 def flags() -> Flags:

@@ -23,6 +23,7 @@ def flags() -> Flags:
     )
     found.add_argument("--fine-tune", metavar="PATH", help="checkpoint, or folder of them, that weights start from")
     found.add_argument("--ignore-optimizer", action="store_true", help="take weights only, not the optimizer's state")
+    configs.add_faults_option(found)
     configs.add_step_option(found)
     return found
 

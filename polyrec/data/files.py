@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import glob
-import logging
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from polyrec.data.left_out import LeftOut, hidden_of
 from polyrec.errors import DataError
 from polyrec.storage import TABLES, is_remote, listing, plain, scheme
 from polyrec.storage.listing import is_hidden, unescaped
@@ -16,8 +16,6 @@ from polyrec.storage.listing import is_hidden, unescaped
 if TYPE_CHECKING:
     from polyrec.distributed import Ranks
     from polyrec.families import ReaderConfig
-
-log = logging.getLogger(__name__)
 
 TABLE_PARTS = 5
 """Parts of `odps://project/tables/name` between slashes, the empty one after the scheme among them."""
@@ -30,7 +28,16 @@ def expand(paths: Sequence[str], suffixes: tuple[str, ...]) -> list[str]:
     files with one of `suffixes` are taken, and none that is hidden: those named with a leading dot or underscore.
     URLs of stores are read by the same rules. A table is each of its partitions, as they are named.
     """
+    found, left_out = look(paths, suffixes)
+    left_out.tell()
+    return found
+
+
+def look(paths: Sequence[str], suffixes: tuple[str, ...]) -> tuple[list[str], LeftOut]:
+    """The same files, and what is left out."""
     found: dict[str, None] = {}
+    hidden: dict[str, None] = {}
+    empty: dict[str, None] = {}
     for pattern in (part for path in paths for part in _split(path)):
         if scheme(pattern) == TABLES:
             found.update(dict.fromkeys(partitions(pattern)))
@@ -39,12 +46,13 @@ def expand(paths: Sequence[str], suffixes: tuple[str, ...]) -> list[str]:
         full = [file for file, size in files.items() if size > 0]
         if not full:
             raise DataError(_nothing(pattern, suffixes, len(files)))
-        for file in sorted(set(files) - set(full)):
-            log.warning("%s: is empty and left out", file)
+        empty.update(dict.fromkeys(sorted(set(files) - set(full))))
+        if not is_remote(pattern):
+            hidden.update(dict.fromkeys(hidden_of(unescaped(pattern))))
         found.update(dict.fromkeys(full))
     if not found:
         raise DataError("no data: no path is given")
-    return list(found)
+    return list(found), LeftOut(tuple(hidden), tuple(empty))
 
 
 def agreed(reader: ReaderConfig, paths: Sequence[str], columns: Sequence[str], ranks: Ranks) -> list[str]:

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 from pydantic import TypeAdapter
 
 from polyrec import checks, storage
-from polyrec.config import RunConfig, Workflow
+from polyrec.config import RunConfig
 from polyrec.dialects import json, pbtxt, settings, structure, yaml
 from polyrec.dialects.detect import DIALECTS, detect
 from polyrec.dialects.node import Node, Report
 from polyrec.dialects.write import dump, with_origins
 from polyrec.errors import ConfigError, Origin, Problem, StorageError, nearest
+from polyrec.workflow import Workflow
 
 if TYPE_CHECKING:
     from polyrec.dialects.edits import Edit

@@ -32,7 +32,7 @@ from polyrec.checkpoint.remote import Upload
 from polyrec.config import RunConfig
 from polyrec.data.batch import Collator
 from polyrec.data.files import expand
-from polyrec.data.readers import first_rows
+from polyrec.data.samples import sample_rows
 from polyrec.embedding import Embedding
 from polyrec.errors import CheckpointError, ExportError
 from polyrec.export.graph import trace
@@ -141,7 +141,7 @@ def _golden_rows(config: RunConfig, source: Path) -> pa.RecordBatch:
     if not paths:
         raise ExportError(f"{source}: holds no sample rows and the config names no data to take them from")
     files = expand(paths, config.data.reader.suffixes())
-    return first_rows(config.data.reader, files, config.feature_columns, checkpoints.SAMPLE_ROWS)
+    return sample_rows(config, config.data.reader, files, checkpoints.SAMPLE_ROWS)
 
 
 def _write(config: RunConfig, recommender: Recommender, rows: pa.RecordBatch, place: Path) -> dict[str, Any]:

@@ -11,7 +11,8 @@ import pyarrow.compute
 from pyarrow import types
 
 from polyrec.assets import assets
-from polyrec.data.columns import Ragged, RowError
+from polyrec.data.columns import Kind, Ragged, RowError
+from polyrec.data.halving import uncastable
 from polyrec.errors import DataError, nearest
 from polyrec.families import BucketConfig
 from polyrec.features._hashing import text_offsets
@@ -27,9 +28,12 @@ ACCEPTED = "whole numbers, floats, decimals, bool, times, text, and dictionaries
 class ElementError(DataError):
     """A value that cannot be used, found where nobody knows yet which column and row it came from."""
 
-    def __init__(self, position: int, what: str) -> None:
+    def __init__(self, position: int, what: str, kind: Kind = "other", positions: np.ndarray | None = None) -> None:
+        """`positions` are all that are wrong in this way, where they are known."""
         self.position = position
         self.what = what
+        self.kind: Kind = kind
+        self.positions = positions
         super().__init__(what)
 
 
@@ -52,13 +56,21 @@ class Values:
     def origin(self, entry: int) -> int:
         return entry if self.origins is None else int(self.origins[entry])
 
-    def error(self, position: int, what: str) -> RowError:
+    def error(self, position: int, what: str, kind: Kind = "other") -> RowError:
         """About one of the values."""
         entry = int(np.searchsorted(np.cumsum(self.lengths), position, side="right"))
-        return self.error_in(self.origin(entry), what)
+        return self.error_in(self.origin(entry), what, kind)
 
-    def error_in(self, row: int, what: str) -> RowError:
-        return RowError(f"column {self.column}", row, what)
+    def located(self, error: ElementError) -> RowError:
+        """What is wrong with some of the values, by row."""
+        found = self.error(error.position, error.what, error.kind)
+        if error.positions is not None:
+            entries = np.unique(np.searchsorted(np.cumsum(self.lengths), error.positions, side="right"))
+            found.rows = entries if self.origins is None else np.unique(self.origins[entries])
+        return found
+
+    def error_in(self, row: int, what: str, kind: Kind = "other", rows: np.ndarray | None = None) -> RowError:
+        return RowError(f"column {self.column}", row, what, kind, rows)
 
     def keep(self, chosen: np.ndarray) -> Values:
         """Only the values where `chosen` is true; rows stay, with fewer values."""
@@ -85,7 +97,7 @@ class Values:
         try:
             return bucket_ids(bucket, self.array)
         except ElementError as error:
-            raise self.error(error.position, error.what) from None
+            raise self.located(error) from None
 
     def numbers(self, dtype: FloatType = np.float32, remedy: str = FILL_IN) -> np.ndarray:
         """Floats [V], NaN where a value is missing; `remedy` is what to do about one that is no number."""
@@ -96,7 +108,7 @@ class Values:
         try:
             return numbers(self.array, dtype, remedy)
         except ElementError as error:
-            raise self.error(error.position, error.what) from None
+            raise self.located(error) from None
 
     def weighed(self) -> np.ndarray:
         """The values as weights, float32 [V]; a missing one counts as 1."""
@@ -314,7 +326,9 @@ def bucket_ids(bucket: BucketConfig, array: pa.Array) -> np.ndarray:
             array.dictionary if len(words) == len(used) else array.dictionary.take(pa.array(words))
         )
     except ElementError as error:
-        raise ElementError(int(np.argmax(codes == words[error.position])), error.what) from None
+        found = None if error.positions is None else np.flatnonzero(np.isin(codes, words[error.positions]))
+        position = int(np.argmax(codes == words[error.position]))
+        raise ElementError(position, error.what, error.kind, found) from None
     return ids[codes]
 
 
@@ -377,18 +391,6 @@ def parse(texts: pa.Array, target: pa.DataType, noun: str, remedy: str = FILL_IN
     try:
         return trimmed.cast(target)
     except pa.ArrowInvalid:
-        position = _first_unreadable(trimmed, target)
-        raise ElementError(position, f"cannot read {texts[position].as_py()!r} as {noun}; {remedy}") from None
-
-
-def _first_unreadable(texts: pa.Array, target: pa.DataType) -> int:
-    """Found by halving, so that a wrong text in a million costs twenty casts."""
-    low, high = 0, len(texts)
-    while high - low > 1:
-        middle = (low + high) // 2
-        try:
-            texts.slice(low, middle - low).cast(target)
-            low = middle
-        except pa.ArrowInvalid:
-            high = middle
-    return low
+        positions = uncastable(trimmed, target)
+        what = f"cannot read {texts[positions[0]].as_py()!r} as {noun}; {remedy}"
+        raise ElementError(positions[0], what, "unreadable", np.array(positions)) from None

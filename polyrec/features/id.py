@@ -103,7 +103,7 @@ def _with_weights(found: Values, beside: Values) -> Values:
         if wrong.any():
             row = int(np.argmax(wrong))
             text = f"{beside.lengths[row]} weights for the {found.lengths[row]} values of column {found.column}"
-            raise beside.error_in(row, f"{text}; give each value one, or leave all out")
+            raise beside.error_in(row, f"{text}; give each value one, or leave all out", "size")
     weights = np.ones(len(found.array), np.float32)
     weights[np.repeat(agree, found.lengths)] = numbers[np.repeat(agree, beside.lengths)]
     return replace(found, weights=weights)

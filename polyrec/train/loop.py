@@ -14,7 +14,7 @@ from torch import Tensor
 
 from polyrec import checkpoint, runtime
 from polyrec.config import RunConfig
-from polyrec.data.readers import first_rows
+from polyrec.data.samples import sample_rows
 from polyrec.distributed import Ranks, joined
 from polyrec.embedding import Embedding
 from polyrec.errors import CheckpointError, ConfigError, DataError
@@ -85,7 +85,7 @@ class TrainRun:
     def _golden_rows(self) -> bytes:
         """A few rows of the data, from which an export makes the examples that it is checked against."""
         loader = self.source.loader
-        rows = first_rows(loader.reader, loader.files, self.config.feature_columns, checkpoint.SAMPLE_ROWS)
+        rows = sample_rows(self.config, loader.reader, loader.files, checkpoint.SAMPLE_ROWS)
         sink = io.BytesIO()
         with pa.ipc.new_file(sink, rows.schema) as writer:
             writer.write_batch(rows)
@@ -167,6 +167,7 @@ class TrainRun:
             if not self.saver.is_saved():
                 self._save()
         self.losses = self._over_ranks(self.named) if self.named else {}
+        self.faults = self.source.faults()
         # A signal may come after the last step and to some ranks only; what follows must be the same on all of them.
         self.is_stopping = self.is_stopping or self.ranks.sum([self.stop.is_made])[0] > 0
 
@@ -205,6 +206,8 @@ class TrainRun:
             if self._is_over():
                 return
         if self.progress.step == steps_before and start is None:
+            if self.source.faults().left_out:
+                raise DataError("data.train: no row of an epoch can be used, or too few for a batch")
             raise ConfigError("data.train: one epoch has no full batch; lower the batch size or keep the remainder")
         self.progress.epoch += 1
         self.progress.position = None
@@ -281,11 +284,11 @@ class TrainRun:
         mirror.publish(self.config.model_dir)
 
     def _evaluate(self, path: checkpoint.Place) -> None:
-        metrics = measure(self.config, self.recommender, self.ranks, self.stop)
-        if metrics is None:
+        measured = measure(self.config, self.recommender, self.ranks, self.stop)
+        if measured is None:
             self.is_stopping = True
             return
-        self.metrics = metrics
+        self.metrics = measured.metrics
         if not self.ranks.is_first:
             return
         log.info("evaluation at step %d: %s", self.saver.label, shown(self.metrics))
@@ -305,6 +308,7 @@ class TrainRun:
             "samples_per_second": round(self.speed, 1),
             "losses": plain(self.losses),
             "metrics": plain(self.metrics),
+            "faults": self.faults.facts(),
             "stopped_by_signal": self.stop.number if self.is_stopping else None,
             "exit_code": self.stop.exit_code if self.is_stopping else 0,
         }

@@ -52,7 +52,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[Any, ...], d
 def own(tmp_path: Path) -> str:
     """A plain run in polyrec's own form."""
     from polyrec import dialects
-    from polyrec.config import Workflow
+    from polyrec.workflow import Workflow
 
     workflow = dialects.load(CONFIG).config
     assert isinstance(workflow, Workflow)
@@ -159,6 +159,7 @@ def test_eval_export_predict(calls: list[Any], own: str, capsys: pytest.CaptureF
         ("export", {"checkpoint": "c", "assets": ("a", "b")}),
     ]
     none = {"reserve": (), "columns": (), "batch_size": None, "format": None, "steps": None, "overwrite": False}
+    none |= {"faults": None}
     assert calls[2] == ("predict", ("out", ("x", "y"), "z"), none | {"reserve": ("a", "b"), "batch_size": 4})
     assert calls[3][1][1:] == (("x",), "z")
     assert calls[3][2] == none | {"checkpoint": "c"}

@@ -181,6 +181,21 @@ def test_rows_are_mixed_within_a_block_and_differently_each_epoch(tmp_path: Path
     assert numbers(loader.batches(0))[0] == first
 
 
+def test_fewer_long_rows_are_shuffled_together(tmp_path: Path) -> None:
+    """By the width of the first rows of the first file, so all ranks and resumed runs have the same blocks."""
+    paths = [str(tmp_path / f"{number}.parquet") for number in range(2)]
+    for number, path in enumerate(paths):
+        pq.write_table(pa.table({"row": range(300), "text": ["x" * (996 if number == 0 else 9)] * 300}), path)
+    loaders = [
+        RowLoader(Parquet(), paths, ("text",), batch_size=5, rank=rank, world=2, shuffle_rows=200, shuffle_bytes=50_000)
+        for rank in range(2)
+    ]
+    assert [loader.shuffle_rows for loader in loaders] == [50, 50]
+    assert sum(batch.num_rows for loader in loaders for batch, _ in loader.batches(0)) == 600
+    whole = RowLoader(Parquet(), paths, ("text",), batch_size=5, shuffle_rows=200, shuffle_bytes=1 << 20)
+    assert whole.shuffle_rows == 200
+
+
 def test_row_groups_are_taken_in_another_order_each_epoch(tmp_path: Path) -> None:
     reader, paths, _ = write(str(tmp_path), [70, 70])
     loader = RowLoader(reader, paths, ("row",), batch_size=7, shuffled_files=True)

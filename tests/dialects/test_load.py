@@ -13,11 +13,12 @@ import pytest
 import yaml
 
 from polyrec import dialects
-from polyrec.config import RunConfig, Workflow
+from polyrec.config import RunConfig
 from polyrec.dialects.edits import Edit
 from polyrec.dialects.node import Node
 from polyrec.dialects.structure import plain
 from polyrec.errors import ConfigError
+from polyrec.workflow import Workflow
 
 
 def told(text: str, **options: Any) -> list[str]:

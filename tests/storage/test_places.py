@@ -11,10 +11,10 @@ import pytest
 from easy_rec.python.saved import config_path
 
 from polyrec.cli import main
-from polyrec.config import Workflow
 from polyrec.dialects import load_text
 from polyrec.errors import ConfigError
 from polyrec.storage import copies
+from polyrec.workflow import Workflow
 
 
 def test_a_config_with_a_password_is_refused_without_showing_it() -> None:

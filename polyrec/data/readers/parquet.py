@@ -14,7 +14,11 @@ from polyrec.errors import DataError
 from polyrec.families import ReaderConfig
 
 BATCH_ROWS = 16_384
-"""Rows decoded together: enough to keep Arrow's cost per batch small, few enough that long lists stay in megabytes."""
+"""Rows decoded together: enough to keep Arrow's cost per batch small."""
+BATCH_BYTES = 8 << 20
+"""Memory that they may take: of rows that are long, fewer are decoded together."""
+TRIED_ROWS = 64
+"""Rows that are decoded to see how long texts are, where a file does not say."""
 
 
 class Parquet(ReaderConfig):
@@ -48,7 +52,8 @@ class Parquet(ReaderConfig):
             if not groups:
                 return
             row = groups[0][1]
-            for batch in _batches(file, [group[0] for group in groups], wanted, storage.is_remote(span.path)):
+            is_remote = storage.is_remote(span.path)
+            for batch in _batches(file, [group[0] for group in groups], wanted, is_remote):
                 first, last = max(begin, row), min(span.stop, row + batch.num_rows)
                 if first < last:
                     piece = batch.slice(first - row, last - first).select(wanted).replace_schema_metadata(None)
@@ -60,6 +65,30 @@ class Parquet(ReaderConfig):
     @classmethod
     def example(cls) -> Parquet:
         return cls()
+
+
+def _rows_together(file: pq.ParquetFile, groups: list[int], columns: list[str], is_remote: bool) -> int:
+    """How many rows of these row groups take at most `BATCH_BYTES` in memory, about; by the file's own word alone where
+    a look at some rows would be fetched for."""
+    width, unknown = 0.0, dict[str, None]()
+    for group in groups:
+        found = file.metadata.row_group(group)
+        size = 0.0
+        for number in range(found.num_columns):
+            column = found.column(number)
+            name = column.path_in_schema.partition(".")[0]
+            if name not in columns:
+                continue
+            if column.physical_type == "BYTE_ARRAY" and column.has_dictionary_page:
+                unknown[name] = None
+            # Numbers are 8 bytes at most once they are decoded; texts that stand in full say how long they are.
+            size += column.num_values * 8 if column.physical_type != "BYTE_ARRAY" else column.total_uncompressed_size
+        width = max(width, size / max(1, found.num_rows))
+    if unknown and not is_remote and file.metadata.row_group(groups[0]).num_rows > TRIED_ROWS:
+        # A text that many rows share stands once in the file, and in memory for each of them.
+        tried = next(file.iter_batches(TRIED_ROWS, groups[:1], list(unknown)), None)
+        width += 0.0 if tried is None else tried.nbytes / tried.num_rows
+    return max(1, min(BATCH_ROWS, int(BATCH_BYTES / max(width, 1.0))))
 
 
 @contextmanager
@@ -80,10 +109,11 @@ def _opened(path: str) -> Iterator[pq.ParquetFile]:
         raise DataError(f"{path}: cannot be read as Parquet ({reason}); write it again or leave it out") from error
 
 
-def _batches(file: pq.ParquetFile, groups: list[int], columns: list[str], one_by_one: bool) -> Iterator[pa.RecordBatch]:
-    """The rows of some row groups; one by one, so that what is fetched ahead is no more than one of them."""
-    for part in [[group] for group in groups] if one_by_one else [groups]:
-        yield from file.iter_batches(BATCH_ROWS, part, columns)
+def _batches(file: pq.ParquetFile, groups: list[int], columns: list[str], is_remote: bool) -> Iterator[pa.RecordBatch]:
+    """The rows of some row groups; of a store, one group by one, so that no more than one is fetched ahead."""
+    rows = _rows_together(file, groups, columns, is_remote)
+    for part in [[group] for group in groups] if is_remote else [groups]:
+        yield from file.iter_batches(rows, part, columns)
 
 
 def _row_groups(file: pq.ParquetFile) -> list[tuple[int, int, int]]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from polyrec.dialects.fields import is_known, mapped, positive
+from polyrec.dialects.fields import is_known, mapped, positive, text_or_none
 from polyrec.dialects.node import Node, Value
 from polyrec.dialects.torcheasyrec.ignored import UNUSED
 from polyrec.dialects.torcheasyrec.samplers import read_sampler
@@ -79,6 +80,7 @@ def read_data(root: Node) -> DataSection:
         "file_order": mapped(shuffle, lambda on: "shuffled" if on and kind.value == "csv" else "kept"),
         "dealing": mapped(in_order, lambda on: "each_file" if on and kind.value == "odps" else "end_to_end"),
     }
+    draft |= _costs(node, [column["name"].value for column in reader.get("columns", ())] if not header.value else [])
     labels, weights = node.texts("label_fields"), node.texts("sample_weight_fields")
     if not node.ask("label_fields"):
         node.report.problem(node.origin, node.at("label_fields"), "is required")
@@ -100,6 +102,20 @@ def add_masking(data: DataSection, features: list[Value[str]]) -> None:
     """Hide the features that allow it, if it is ever to be done."""
     if features and any(value.value for value in data.masking.values()):
         data.draft["masking"] = {"features": features, **data.masking}
+
+
+def _costs(node: Node, names: Sequence[str]) -> dict[str, Any]:
+    """What rows cost, where batches are cut by that."""
+    column, limit = text_or_none(node, "sample_cost_field"), positive(node, "batch_cost_size", None)
+    if (column is None) != (limit.value is None):
+        given, other = ("sample_cost_field", "batch_cost_size") if column else ("batch_cost_size", "sample_cost_field")
+        origin = limit.origin if column is None else column.origin
+        node.report.problem(origin, node.at(given), f"has no effect without {other}; give both or none")
+    if column is None or limit.value is None:
+        return {}
+    if names and not is_known(node, "sample_cost_field", column, names, "input field"):
+        return {}
+    return {"cost_column": column, "cost_limit": limit}
 
 
 def _mode(node: Node) -> Mode:

@@ -122,8 +122,6 @@ REFUSED = {
     "eval_config.use_dense_ema": Refusal("averaged weights " + _LATER, (False,)),
     "export_config.use_dense_ema": Refusal("averaged weights " + _LATER, (False,)),
     "export_config.mixed_precision": Refusal("mixed precision " + _LATER + "; leave it empty", ("",)),
-    "data_config.sample_cost_field": Refusal("batches by cost " + _LATER + "; set batch_size", ("",)),
-    "data_config.batch_cost_size": Refusal("batches by cost " + _LATER + "; set batch_size", (0,)),
     f"{_of(*_WITH_IDS)}.dynamicemb": Refusal("tables that grow " + _LATER + "; use zch or hash_bucket_size"),
     **{
         f"sequence_encoders.{name}": Refusal(f"{name} {_LATER}; available: din_encoder, pooling_encoder")

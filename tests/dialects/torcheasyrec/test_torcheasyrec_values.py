@@ -321,6 +321,17 @@ def test_what_is_refused(read: Read, old: str, new: str, words: str) -> None:
     assert all(problem.origin is not None for problem in caught.value.problems)
 
 
+def test_batches_are_cut_by_cost(read: Read) -> None:
+    fields = 'label_fields: "clk" sample_cost_field: "cost" batch_cost_size: 4096'
+    data = read(('label_fields: "clk"', fields)).data
+    assert (data.cost_column, data.cost_limit, data.batch_size) == ("cost", 4096.0, 1024)
+    nothing = read(('label_fields: "clk"', 'label_fields: "clk" sample_cost_field: "" batch_cost_size: 0')).data
+    assert (nothing.cost_column, nothing.cost_limit) == (None, None)
+    for given, other in (('sample_cost_field: "cost"', "batch_cost_size"), ("batch_cost_size: 9", "sample_cost_field")):
+        with pytest.raises(ConfigError, match=f"has no effect without {other}; give both or none"):
+            read(('label_fields: "clk"', f'label_fields: "clk" {given}'))
+
+
 def test_values_that_ask_for_nothing_are_not_refused(read: Read) -> None:
     read(("num_steps: 10", 'num_steps: 10 mixed_precision: "" gradient_accumulation_steps: 1'))
 
