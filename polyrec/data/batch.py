@@ -190,7 +190,8 @@ def _shared_lengths(group: str, lengths: Mapping[str, np.ndarray], size: int) ->
 def _check_range(feature: str, item: Ragged, rows: int) -> None:
     """The last thing before ids become addresses, where nothing checks them."""
     ids = item.values
-    if not ids.size or (ids.min() >= 0 and ids.max() < rows):
+    # As an unsigned number, an id below 0 is larger than any table.
+    if not ids.size or int(ids.view(np.uint64).max()) < rows:
         return
     position = int(np.argmax((ids < 0) | (ids >= rows)))
     row = int(np.searchsorted(np.cumsum(item.lengths), position, side="right"))

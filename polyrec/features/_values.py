@@ -14,6 +14,7 @@ from polyrec.data.columns import Ragged, RowError
 from polyrec.errors import DataError, nearest
 from polyrec.families import BucketConfig
 from polyrec.features._hashing import text_offsets
+from polyrec.features._keeping import kept, nulls, stored
 
 # PyArrow makes its functions when it is imported, where a type checker does not see them.
 compute: Any = pyarrow.compute
@@ -61,9 +62,12 @@ class Values:
 
     def keep(self, chosen: np.ndarray) -> Values:
         """Only the values where `chosen` is true; rows stay, with fewer values."""
-        lengths = kept_lengths(self.lengths, chosen)
+        if self.single and len(chosen) == len(self.lengths):
+            lengths = chosen.astype(np.int64)
+        else:
+            lengths = kept_lengths(self.lengths, chosen)
         weights = None if self.weights is None else self.weights[chosen]
-        return replace(self, array=self.array.filter(pa.array(chosen)), lengths=lengths, weights=weights)
+        return replace(self, array=kept(self.array, chosen), lengths=lengths, weights=weights)
 
     def head(self, most: int | None) -> Values:
         """At most the first `most` values of each row."""
@@ -260,11 +264,11 @@ def missing(array: pa.Array) -> np.ndarray | None:
     """Where a value is null, an empty text or NaN, [V]; None when that is nowhere."""
     if types.is_dictionary(array.type):
         return _missing_in_dictionary(array)
-    gaps = _nulls(array)
+    gaps = nulls(array)
     if is_text(array):
         blank = np.diff(text_offsets(array)) == 0
-    elif types.is_floating(array.type):
-        blank = np.isnan(array.to_numpy(zero_copy_only=False))
+    elif types.is_float32(array.type) or types.is_float64(array.type):
+        blank = np.isnan(stored(array))
     else:
         return gaps
     if gaps is not None:
@@ -272,12 +276,8 @@ def missing(array: pa.Array) -> np.ndarray | None:
     return blank if blank.any() else None
 
 
-def _nulls(array: pa.Array) -> np.ndarray | None:
-    return array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
-
-
 def _missing_in_dictionary(array: pa.Array) -> np.ndarray | None:
-    gaps = _nulls(array.indices)
+    gaps = nulls(array.indices)
     empty_words = missing(array.dictionary)
     if empty_words is None:
         return gaps

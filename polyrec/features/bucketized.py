@@ -10,6 +10,7 @@ from pydantic import Field, field_validator
 
 from polyrec.data.columns import Ragged
 from polyrec.families import FeatureConfig
+from polyrec.features._boundaries import reached
 from polyrec.features._values import pad, ragged, values
 
 
@@ -41,9 +42,9 @@ class BucketizedFeature(FeatureConfig):
         found = values(rows, self.column).drop_missing()
         # A float32 column is compared in its own precision, so that 0.7 in the data reaches the boundary 0.7.
         numbers = found.numbers(np.float32 if found.array.type == pa.float32() else np.float64)
-        if np.isnan(numbers).any():
-            found = found.keep(~np.isnan(numbers))
-            numbers = numbers[~np.isnan(numbers)]
+        unknown = np.isnan(numbers)
+        if unknown.any():
+            found, numbers = found.keep(~unknown), numbers[~unknown]
         ids, lengths = self._ids(numbers), found.lengths
         if self.default is not None and not lengths.all():
             given = np.repeat(lengths > 0, np.maximum(lengths, 1))
@@ -52,7 +53,7 @@ class BucketizedFeature(FeatureConfig):
         return ragged(ids, lengths)
 
     def _ids(self, numbers: np.ndarray) -> np.ndarray:
-        return np.searchsorted(np.array(self.boundaries, numbers.dtype), numbers, side="right").astype(np.int64)
+        return reached(numbers, self.boundaries)
 
     @classmethod
     def example(cls) -> BucketizedFeature:

@@ -1,0 +1,54 @@
+"""Which values of a column are null, and a column without some of its values, read from Arrow's own buffers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import types
+
+from polyrec.features._hashing import text_offsets
+
+
+def nulls(array: pa.Array) -> np.ndarray | None:
+    """Where a value is null, [V]; None when that is nowhere."""
+    if not array.null_count:
+        return None
+    validity = array.buffers()[0]
+    if validity is None:
+        return array.is_null().to_numpy(zero_copy_only=False)
+    skip, first = array.offset % 8, array.offset // 8
+    bits = np.unpackbits(np.frombuffer(validity, np.uint8, offset=first), count=skip + len(array), bitorder="little")
+    return bits[skip:] == 0
+
+
+def stored(array: pa.Array) -> np.ndarray:
+    """The numbers of an array of integers, float32 or float64 as they stand in memory, anything where one is null."""
+    dtype = np.dtype(array.type.to_pandas_dtype())
+    buffer = array.buffers()[1]
+    if buffer is None or not len(array):
+        return np.zeros(0, dtype)
+    return np.frombuffer(buffer, dtype, count=len(array), offset=array.offset * dtype.itemsize)
+
+
+def kept(array: pa.Array, chosen: np.ndarray) -> pa.Array:
+    """The values where `chosen` is true."""
+    gaps = nulls(array)
+    if gaps is None or not (gaps & chosen).any():
+        if types.is_string(array.type) or types.is_large_string(array.type):
+            found = _kept_texts(array, chosen)
+            if found is not None:
+                return found
+        elif types.is_integer(array.type) or types.is_float32(array.type) or types.is_float64(array.type):
+            return pa.array(stored(array)[chosen])
+    return array.filter(pa.array(chosen))
+
+
+def _kept_texts(texts: pa.Array, chosen: np.ndarray) -> pa.Array | None:
+    """The same bytes with fewer offsets, when the texts that are left out are empty; None when they are not."""
+    offsets = text_offsets(texts)
+    starts = np.append(offsets[:-1][chosen], offsets[-1])
+    if np.diff(offsets)[chosen].sum() != offsets[-1] - offsets[0]:
+        return None
+    return pa.Array.from_buffers(
+        texts.type, len(starts) - 1, [None, pa.py_buffer(starts), texts.buffers()[2]], null_count=0
+    )
