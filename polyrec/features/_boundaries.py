@@ -9,12 +9,12 @@ FEW = 32
 
 
 def reached(numbers: np.ndarray, boundaries: tuple[float, ...]) -> np.ndarray:
-    """int64 [V], equality included; anything for NaN. Boundaries are compared in the precision of the numbers."""
+    """int64 of the same shape, equality included; anything for NaN. Boundaries are compared in the precision of the numbers."""
     limits = np.array(boundaries, numbers.dtype)
     if len(limits) > FEW:
         return np.searchsorted(limits, numbers, side="right").astype(np.int64)
-    counts = np.zeros(len(numbers), np.uint8)
-    is_reached = np.empty(len(numbers), bool)
+    counts = np.zeros(numbers.shape, np.uint8)
+    is_reached = np.empty(numbers.shape, bool)
     for limit in limits:
         np.greater_equal(numbers, limit, out=is_reached)
         counts += is_reached.view(np.uint8)

@@ -30,6 +30,13 @@ def stored(array: pa.Array) -> np.ndarray:
     return np.frombuffer(buffer, dtype, count=len(array), offset=array.offset * dtype.itemsize)
 
 
+def holds(texts: pa.Array, part: bytes) -> bool:
+    """Whether the bytes of a string or large_string array hold these, across the ends of texts too."""
+    offsets = text_offsets(texts)
+    first, last = int(offsets[0]), int(offsets[-1])
+    return last > first and part in bytes(memoryview(texts.buffers()[2])[first:last])
+
+
 def kept(array: pa.Array, chosen: np.ndarray) -> pa.Array:
     """The values where `chosen` is true."""
     gaps = nulls(array)

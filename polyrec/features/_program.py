@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from polyrec.config import Derived, EachPosition, RunConfig
 from polyrec.data.columns import Column, RowError
+from polyrec.families import FeatureConfig
 from polyrec.features._values import Values, column, values
 
 
@@ -24,7 +25,14 @@ class Program:
         """Every feature by its name."""
         for derived in self._derived:
             rows = rows.append_column(derived.name, make(derived, rows))
-        return {feature.name: feature.transform(rows) for feature in self.features}
+        by_kind: dict[type[FeatureConfig], list[FeatureConfig]] = {}
+        for feature in self.features:
+            by_kind.setdefault(type(feature), []).append(feature)
+        return {
+            feature.name: column
+            for kind, features in by_kind.items()
+            for feature, column in zip(features, kind.transform_all(features, rows), strict=True)
+        }
 
 
 def in_order(derived: Iterable[Derived], wanted: Iterable[str]) -> list[Derived]:

@@ -14,7 +14,7 @@ from polyrec.data.columns import Ragged, RowError
 from polyrec.errors import DataError, nearest
 from polyrec.families import BucketConfig
 from polyrec.features._hashing import text_offsets
-from polyrec.features._keeping import kept, nulls, stored
+from polyrec.features._keeping import holds, kept, nulls, stored
 
 # PyArrow makes its functions when it is imported, where a type checker does not see them.
 compute: Any = pyarrow.compute
@@ -229,6 +229,11 @@ def unlist(array: pa.Array, name: str) -> tuple[pa.Array, np.ndarray]:
 
 def split(texts: pa.Array, separator: str) -> tuple[pa.Array, np.ndarray]:
     """The parts of all texts one after another, and how many each has; an empty or null text has none."""
+    if not holds(texts.dictionary if types.is_dictionary(texts.type) else texts, separator.encode()):
+        gaps = missing(texts)
+        if gaps is None:
+            return texts, np.ones(len(texts), np.int64)
+        return kept(texts, ~gaps), (~gaps).astype(np.int64)
     texts = blank_as_null(decode(texts))
     parts = compute.split_pattern(texts, separator)
     return parts.flatten(), compute.list_value_length(parts).fill_null(0).to_numpy(zero_copy_only=False).astype(

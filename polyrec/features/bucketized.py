@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
+from pyarrow import types
 from pydantic import Field, field_validator
 
-from polyrec.data.columns import Ragged
+from polyrec.data.columns import Column, Ragged
 from polyrec.families import FeatureConfig
 from polyrec.features._boundaries import reached
-from polyrec.features._values import pad, ragged, values
+from polyrec.features._side_by_side import number_columns
+from polyrec.features._values import column, pad, ragged, values
 
 
 class BucketizedFeature(FeatureConfig):
@@ -54,6 +57,28 @@ class BucketizedFeature(FeatureConfig):
 
     def _ids(self, numbers: np.ndarray) -> np.ndarray:
         return reached(numbers, self.boundaries)
+
+    @classmethod
+    def transform_all(cls, features: Sequence[BucketizedFeature], rows: pa.RecordBatch) -> list[Column]:
+        """Columns of floats that are one value each and have the same boundaries go together."""
+        found: list[Column | None] = [None] * len(features)
+        together: dict[tuple[pa.DataType, tuple[float, ...], float | None], list[int]] = {}
+        for place, feature in enumerate(features):
+            kind = column(rows, feature.column).type
+            has_one_range = feature.rows == len(feature.boundaries) + 1
+            if has_one_range and (types.is_float32(kind) or types.is_float64(kind)):
+                together.setdefault((kind, feature.boundaries, feature.default), []).append(place)
+            else:
+                found[place] = feature.transform(rows)
+        for (_, boundaries, default), places in together.items():
+            numbers, given = number_columns([column(rows, features[place].column) for place in places])
+            ids = reached(numbers, boundaries)
+            if default is not None:
+                ids[~given] = int(reached(np.array([default]), boundaries)[0])
+                given[:] = True
+            for place, own, chosen, lengths in zip(places, ids, given, given.astype(np.int32), strict=True):
+                found[place] = Ragged(own if default is not None else own[chosen], lengths)
+        return [item for item in found if item is not None]
 
     @classmethod
     def example(cls) -> BucketizedFeature:

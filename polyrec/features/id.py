@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Self
 
 import numpy as np
 import pyarrow as pa
+from pyarrow import types
 from pydantic import Field, model_validator
 
-from polyrec.data.columns import Ragged
+from polyrec.data.columns import Column, Ragged
 from polyrec.families import BucketConfig, FeatureConfig
+from polyrec.features._keeping import holds
+from polyrec.features._side_by_side import hash_columns
 from polyrec.features._values import (
     Values,
     check_default,
+    column,
     compute,
     decode,
     is_text,
@@ -23,7 +28,7 @@ from polyrec.features._values import (
     row_of,
     values,
 )
-from polyrec.features.buckets.hash import HashBucket
+from polyrec.features.buckets.hash import FUNCTIONS, HashBucket
 
 
 class IdFeature(FeatureConfig):
@@ -70,6 +75,41 @@ class IdFeature(FeatureConfig):
             weights = None if weights is None else pad(weights, given, 1)
             lengths = np.maximum(lengths, 1)
         return ragged(ids, lengths, weights)
+
+    @classmethod
+    def transform_all(cls, features: Sequence[IdFeature], rows: pa.RecordBatch) -> list[Column]:
+        """Texts that are one value each and are hashed alike go together."""
+        found: list[Column | None] = [None] * len(features)
+        together: dict[str, list[int]] = {}
+        for place, feature in enumerate(features):
+            if rows.num_rows and feature._is_one_text(rows):
+                assert isinstance(feature.bucket, HashBucket)
+                together.setdefault(feature.bucket.function, []).append(place)
+            else:
+                found[place] = feature.transform(rows)
+        for function, places in together.items():
+            texts = [column(rows, features[place].column) for place in places]
+            hashes, given = hash_columns(texts, FUNCTIONS[function])
+            lengths = given.astype(np.int32)
+            for place, hashed, chosen, own in zip(places, hashes, given, lengths, strict=True):
+                found[place] = features[place]._of_hashes(hashed, chosen, own)
+        return [item for item in found if item is not None]
+
+    def _is_one_text(self, rows: pa.RecordBatch) -> bool:
+        if not isinstance(self.bucket, HashBucket) or self.kv_separator is not None or self.weight_column is not None:
+            return False
+        texts = column(rows, self.column)
+        if not (types.is_string(texts.type) or types.is_large_string(texts.type)):
+            return False
+        return self.separator is None or not holds(texts, self.separator.encode())
+
+    def _of_hashes(self, hashes: np.ndarray, given: np.ndarray, lengths: np.ndarray) -> Ragged:
+        """The ids of the rows that have a text, given its hash."""
+        assert isinstance(self.bucket, HashBucket)
+        ids = self.bucket.rows_of_hashes(hashes)
+        if self.default is None or len(ids) == len(given):
+            return Ragged(ids, lengths)
+        return Ragged(pad(ids, given, row_of(self.bucket, self.default)), np.ones_like(lengths))
 
     @classmethod
     def example(cls) -> IdFeature:

@@ -12,8 +12,10 @@ from polyrec.data.readers import Span, check_columns
 from polyrec.errors import DataError
 from polyrec.families import ReaderConfig
 
-BATCH_ROWS = 16_384
-"""Rows decoded together: enough to keep Arrow's cost per batch small, few enough that long lists stay in megabytes."""
+BATCH_ROWS = 65_536
+"""Rows decoded together at most: enough to make Arrow's cost for each batch and column small."""
+BATCH_BYTES = 16 << 20
+"""Memory that they should take: few enough rows that long lists and texts stay in megabytes."""
 
 
 class Parquet(ReaderConfig):
@@ -47,7 +49,7 @@ class Parquet(ReaderConfig):
             if not groups:
                 return
             row = groups[0][1]
-            for batch in file.iter_batches(BATCH_ROWS, [group[0] for group in groups], wanted):
+            for batch in file.iter_batches(_batch_rows(file, groups[0][0], wanted), [group[0] for group in groups], wanted):
                 first, last = max(begin, row), min(span.stop, row + batch.num_rows)
                 if first < last:
                     piece = batch.slice(first - row, last - first).select(wanted).replace_schema_metadata(None)
@@ -71,6 +73,19 @@ def _opened(path: str) -> Iterator[pq.ParquetFile]:
     except (pa.ArrowException, OSError) as error:
         reason = str(error).partition("\n")[0]
         raise DataError(f"{path}: cannot be read as Parquet ({reason}); write it again or leave it out") from error
+
+
+def _batch_rows(file: pq.ParquetFile, number: int, wanted: list[str]) -> int:
+    """Rows to decode together, by what the wanted columns of a row group hold."""
+    group = file.metadata.row_group(number)
+    chunks = [group.column(place) for place in range(group.num_columns)]
+    # What is stored in few bits becomes numbers of up to eight bytes.
+    size = sum(
+        max(8 * chunk.num_values, chunk.total_uncompressed_size)
+        for chunk in chunks
+        if chunk.path_in_schema.partition(".")[0] in wanted
+    )
+    return max(1, min(BATCH_ROWS, BATCH_BYTES * group.num_rows // max(size, 1)))
 
 
 def _row_groups(file: pq.ParquetFile) -> list[tuple[int, int, int]]:

@@ -28,6 +28,10 @@ class HashBucket(BucketConfig):
             hashes = hash_integers(values.to_numpy(zero_copy_only=False), function)
         else:
             hashes = hash_texts(as_text(values), function)
+        return self.rows_of_hashes(hashes)
+
+    def rows_of_hashes(self, hashes: np.ndarray) -> np.ndarray:
+        """int64 [V]; the hashes are overwritten."""
         rows = np.uint64(self.rows)
         # Several times faster than `%`, which NumPy does not vectorise.
         hashes -= hashes // rows * rows
