@@ -97,15 +97,6 @@ def hash_texts(texts: pa.Array, function: Callable[[Packed], np.ndarray]) -> np.
     return out
 
 
-def hash_packed(texts: Packed, function: Callable[[Packed], np.ndarray]) -> np.ndarray:
-    """uint64 [V]."""
-    out = np.empty(len(texts.starts), np.uint64)
-    for start in range(0, len(out), BLOCK):
-        block = slice(start, start + BLOCK)
-        out[block] = function(texts.part(block))
-    return out
-
-
 # -- murmur64
 
 MURMUR = np.uint64(0xC6A4A7935BD1E995)

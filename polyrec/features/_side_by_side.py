@@ -3,59 +3,104 @@ is done once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+from pyarrow import types
 
-from polyrec.features._hashing import SPARE, Packed, hash_packed, text_offsets
+from polyrec.features._hashing import BLOCK, SPARE, Packed, text_offsets
 from polyrec.features._keeping import nulls, stored
 
 
-def hash_columns(columns: Sequence[pa.Array], function: Callable[[Packed], np.ndarray]) -> tuple[list, np.ndarray]:
-    """For each column of texts the uint64 hashes of those that are neither null nor empty, and where those are, bool
-    [C, B]."""
-    given = np.empty((len(columns), len(columns[0])), bool)
-    even: dict[int, list[int]] = {}
-    counts = []
-    for place, column in enumerate(columns):
-        offsets = text_offsets(column)
-        lengths = np.diff(offsets)
-        np.not_equal(lengths, 0, out=given[place])
-        gaps = nulls(column)
-        if gaps is not None:
-            np.greater(given[place], gaps, out=given[place])
-        counts.append(int(np.count_nonzero(given[place])))
-        total = int(offsets[-1] - offsets[0])
-        size = total // max(counts[-1], 1)
-        is_even = size * counts[-1] == total and np.array_equal(lengths == size, given[place])
-        even.setdefault(size if is_even else 0, []).append(place)
-    hashes: list = [None] * len(columns)
-    for size, places in even.items():
-        packed = _packed([columns[place] for place in places], given[places], size)
-        ends = np.cumsum([counts[place] for place in places])[:-1]
-        for place, found in zip(places, np.split(hash_packed(packed, function), ends), strict=True):
-            hashes[place] = found
-    return hashes, given
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """A column of texts as it stands in memory."""
 
+    data: memoryview
+    """The bytes of all texts one after another."""
+    starts: np.ndarray
+    """[B], where each begins in the data."""
+    lengths: np.ndarray
+    """[B], in bytes."""
+    gaps: np.ndarray | None
+    """bool [B], where a text is null; None when that is nowhere."""
 
-def _packed(columns: Sequence[pa.Array], given: np.ndarray, size: int) -> Packed:
-    """The given texts of all columns; `size` is the length of each, 0 when they differ."""
-    parts, starts, base = [], [], 0
-    for column, chosen in zip(columns, given, strict=True):
+    @classmethod
+    def of(cls, column: pa.Array) -> Texts | None:
+        """None when the column holds anything else."""
+        if not (types.is_string(column.type) or types.is_large_string(column.type)):
+            return None
         offsets = text_offsets(column)
         first, last = int(offsets[0]), int(offsets[-1])
-        if last > first:
-            parts.append(np.frombuffer(column.buffers()[2], np.uint8, count=last - first, offset=first))
-        if not size:
-            starts.append((offsets[:-1][chosen] + np.int64(base - first), np.diff(offsets)[chosen]))
-        base += last - first
-    data = np.concatenate([*parts, np.zeros(SPARE, np.uint8)])
+        data = memoryview(column.buffers()[2] if last > first else b"")[first:last]
+        return cls(data, offsets[:-1] - first, offsets[1:] - offsets[:-1], nulls(column))
+
+    def holds(self, part: bytes) -> bool:
+        """Whether the bytes stand in the data, across the ends of texts too."""
+        return part in bytes(self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The texts of a column that are neither null nor empty."""
+
+    texts: Texts
+    chosen: np.ndarray
+    """bool [B]."""
+    count: int
+    size: int
+    """The bytes of each when all have as many and nothing stands between them, else 0."""
+
+    @classmethod
+    def of(cls, texts: Texts) -> Given:
+        chosen = texts.lengths != 0
+        if texts.gaps is not None:
+            chosen = np.greater(chosen, texts.gaps)
+        count, total = int(np.count_nonzero(chosen)), len(texts.data)
+        size = total // max(count, 1)
+        is_even = size * count == total and np.array_equal(texts.lengths == size, chosen)
+        return cls(texts, chosen, count, size if is_even else 0)
+
+
+def hash_columns(
+    columns: Sequence[Texts], function: Callable[[Packed], np.ndarray]
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """For each column the uint64 hashes of the texts that are neither null nor empty, and where those are, bool [B]."""
+    found = [Given.of(texts) for texts in columns]
+    hashes: dict[int, np.ndarray] = {}
+    for places in _packs(found):
+        together = function(_packed([found[place] for place in places]))
+        ends = np.cumsum([found[place].count for place in places])[:-1]
+        hashes.update(zip(places, np.split(together, ends) if len(places) > 1 else [together], strict=True))
+    return [(hashes[place], item.chosen) for place, item in enumerate(found)]
+
+
+def _packs(columns: Sequence[Given]) -> Iterator[list[int]]:
+    """Columns to be hashed together: texts of one length, and few enough of them that they stay in a core's cache."""
+    by_size: dict[int, list[int]] = {}
+    for place, column in enumerate(columns):
+        by_size.setdefault(column.size, []).append(place)
+    for places in by_size.values():
+        most = max(1, BLOCK // max(1, len(columns[0].chosen)))
+        for start in range(0, len(places), most):
+            yield places[start : start + most]
+
+
+def _packed(columns: Sequence[Given]) -> Packed:
+    """The given texts of columns of one size."""
+    data = np.frombuffer(b"".join([*(column.texts.data for column in columns), bytes(SPARE)]), np.uint8)
+    size = columns[0].size
     if size:
-        count = int(np.count_nonzero(given))
+        count = sum(column.count for column in columns)
         return Packed.of(data, np.arange(count) * size, np.full(count, size), size)
-    begin, lengths = (np.concatenate(found) for found in zip(*starts, strict=True))
-    return Packed.of(data, begin, lengths.astype(np.int64))
+    starts, lengths, base = [], [], 0
+    for column in columns:
+        starts.append(column.texts.starts[column.chosen] + np.int64(base))
+        lengths.append(column.texts.lengths[column.chosen])
+        base += len(column.texts.data)
+    return Packed.of(data, np.concatenate(starts), np.concatenate(lengths, dtype=np.int64))
 
 
 def number_columns(columns: Sequence[pa.Array]) -> tuple[np.ndarray, np.ndarray]:

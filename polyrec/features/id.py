@@ -8,13 +8,11 @@ from typing import Self
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import types
 from pydantic import Field, model_validator
 
 from polyrec.data.columns import Column, Ragged
 from polyrec.families import BucketConfig, FeatureConfig
-from polyrec.features._keeping import holds
-from polyrec.features._side_by_side import hash_columns
+from polyrec.features._side_by_side import Texts, hash_columns
 from polyrec.features._values import (
     Values,
     check_default,
@@ -80,36 +78,34 @@ class IdFeature(FeatureConfig):
     def transform_all(cls, features: Sequence[IdFeature], rows: pa.RecordBatch) -> list[Column]:
         """Texts that are one value each and are hashed alike go together."""
         found: list[Column | None] = [None] * len(features)
-        together: dict[str, list[int]] = {}
+        together: dict[str, list[tuple[int, HashBucket, Texts]]] = {}
         for place, feature in enumerate(features):
-            if rows.num_rows and feature._is_one_text(rows):
-                assert isinstance(feature.bucket, HashBucket)
-                together.setdefault(feature.bucket.function, []).append(place)
-            else:
+            texts = feature._hashed_texts(rows)
+            if texts is None:
                 found[place] = feature.transform(rows)
-        for function, places in together.items():
-            texts = [column(rows, features[place].column) for place in places]
-            hashes, given = hash_columns(texts, FUNCTIONS[function])
-            lengths = given.astype(np.int32)
-            for place, hashed, chosen, own in zip(places, hashes, given, lengths, strict=True):
-                found[place] = features[place]._of_hashes(hashed, chosen, own)
+            else:
+                together.setdefault(texts[0].function, []).append((place, *texts))
+        for function, columns in together.items():
+            hashed = hash_columns([texts for _, _, texts in columns], FUNCTIONS[function])
+            for (place, bucket, _), (hashes, given) in zip(columns, hashed, strict=True):
+                found[place] = features[place]._given(bucket.rows_of_hashes(hashes), given)
         return [item for item in found if item is not None]
 
-    def _is_one_text(self, rows: pa.RecordBatch) -> bool:
-        if not isinstance(self.bucket, HashBucket) or self.kv_separator is not None or self.weight_column is not None:
-            return False
-        texts = column(rows, self.column)
-        if not (types.is_string(texts.type) or types.is_large_string(texts.type)):
-            return False
-        return self.separator is None or not holds(texts, self.separator.encode())
+    def _hashed_texts(self, rows: pa.RecordBatch) -> tuple[HashBucket, Texts] | None:
+        """The column, if each of its texts is one value that only needs its hash."""
+        bucket = self.bucket
+        if not isinstance(bucket, HashBucket) or self.kv_separator is not None or self.weight_column is not None:
+            return None
+        texts = Texts.of(column(rows, self.column))
+        if texts is None or (self.separator is not None and texts.holds(self.separator.encode())):
+            return None
+        return bucket, texts
 
-    def _of_hashes(self, hashes: np.ndarray, given: np.ndarray, lengths: np.ndarray) -> Ragged:
-        """The ids of the rows that have a text, given its hash."""
-        assert isinstance(self.bucket, HashBucket)
-        ids = self.bucket.rows_of_hashes(hashes)
+    def _given(self, ids: np.ndarray, given: np.ndarray) -> Ragged:
+        """With the default where no id is given."""
         if self.default is None or len(ids) == len(given):
-            return Ragged(ids, lengths)
-        return Ragged(pad(ids, given, row_of(self.bucket, self.default)), np.ones_like(lengths))
+            return Ragged(ids, given.astype(np.int32))
+        return Ragged(pad(ids, given, row_of(self.bucket, self.default)), np.ones(len(given), np.int32))
 
     @classmethod
     def example(cls) -> IdFeature:
