@@ -9,7 +9,10 @@ FEW = 32
 
 
 def reached(numbers: np.ndarray, boundaries: tuple[float, ...]) -> np.ndarray:
-    """int64 of the same shape, equality included; anything for NaN. Boundaries are compared in the precision of the numbers."""
+    """int64 of the same shape, equality included; anything for NaN.
+
+    Boundaries are compared in the precision of the numbers.
+    """
     limits = np.array(boundaries, numbers.dtype)
     if len(limits) > FEW:
         return np.searchsorted(limits, numbers, side="right").astype(np.int64)

@@ -43,6 +43,11 @@ class Packed:
         """`data` has `SPARE` bytes at the end that belong to no text."""
         return cls(data, np.ndarray((len(data) - WORD.itemsize + 1,), WORD, data, 0, (1,)), starts, lengths, stride)
 
+    @classmethod
+    def even(cls, data: np.ndarray, count: int, size: int) -> Packed:
+        """`count` texts of `size` bytes each with nothing between them."""
+        return cls.of(data, np.arange(0, count * size, size), np.broadcast_to(np.int64(size), count), size)
+
     def part(self, which: slice | np.ndarray) -> Packed:
         stride = self.stride if isinstance(which, slice) else 0
         return Packed(self.bytes, self.words, self.starts[which], self.lengths[which], stride)
@@ -55,13 +60,22 @@ class Packed:
         return self.words[self.starts + at]
 
     def word_before_end(self, distance: int) -> np.ndarray:
-        if self.stride and len(self.starts) and self.is_of_one_length:
+        if self.stride and self._is_even:
             return self.word(int(self.lengths[0]) - distance)
         return self.words[self.starts + (self.lengths - distance)]
 
     @property
-    def is_of_one_length(self) -> bool:
-        return len(self.lengths) > 0 and int(self.lengths.min()) == int(self.lengths.max())
+    def shortest(self) -> int:
+        return int(self.lengths[0]) if self._is_even else int(self.lengths.min(initial=2**62))
+
+    @property
+    def longest(self) -> int:
+        return int(self.lengths[0]) if self._is_even else int(self.lengths.max(initial=0))
+
+    @property
+    def _is_even(self) -> bool:
+        """Whether all are known to be equally long, one length standing for all."""
+        return self.lengths.strides == (0,) and len(self.lengths) > 0
 
 
 def text_offsets(texts: pa.Array) -> np.ndarray:
@@ -83,8 +97,9 @@ def pack(texts: pa.Array) -> Packed:
         data[: last - first] = np.frombuffer(texts.buffers()[2], np.uint8, count=last - first, offset=first)
     lengths = np.subtract(offsets[1:], offsets[:-1], dtype=np.int64)
     size = int(lengths[0]) if len(lengths) else 0
-    is_even = size * len(lengths) == last - first and bool((lengths == size).all())
-    return Packed.of(data, np.subtract(offsets[:-1], first, dtype=np.int64), lengths, size if is_even else 0)
+    if size and size * len(lengths) == last - first and bool((lengths == size).all()):
+        return Packed.even(data, len(lengths), size)
+    return Packed.of(data, np.subtract(offsets[:-1], first, dtype=np.int64), lengths)
 
 
 def hash_texts(texts: pa.Array, function: Callable[[Packed], np.ndarray]) -> np.ndarray:
@@ -114,7 +129,7 @@ def murmur64(texts: Packed) -> np.ndarray:
     hashes = lengths.astype(np.uint64)
     hashes *= MURMUR
     hashes ^= MURMUR_SEED
-    shortest, longest = int(lengths.min(initial=2**62)), int(lengths.max(initial=0))
+    shortest, longest = texts.shortest, texts.longest
     for word in range(longest >> 3):
         end = 8 * word + 8
         if end <= shortest:
@@ -180,8 +195,7 @@ FARM_WAYS = np.searchsorted(FARM_CLASSES, np.arange(66)).astype(np.uint8)
 def farm64(texts: Packed) -> np.ndarray:
     """uint64 [V]."""
     ways = (_farm_empty, _farm_to_3, _farm_to_7, _farm_to_16, _farm_to_32, _farm_to_64, _farm_long)
-    shortest, longest = int(texts.lengths.min(initial=65)), int(texts.lengths.max(initial=0))
-    first, last = int(FARM_WAYS[min(shortest, 65)]), int(FARM_WAYS[min(longest, 65)])
+    first, last = (int(FARM_WAYS[min(length, 65)]) for length in (texts.shortest, texts.longest))
     if first >= last:
         return ways[last](texts)
     classes = FARM_WAYS.take(texts.lengths, mode="clip")

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import types
 
-from polyrec.features._hashing import BLOCK, SPARE, Packed, text_offsets
+from polyrec.features._hashing import BLOCK, SPARE, WORD, Packed, text_offsets
 from polyrec.features._keeping import nulls, stored
 
 
@@ -90,11 +90,13 @@ def _packs(columns: Sequence[Given]) -> Iterator[list[int]]:
 
 def _packed(columns: Sequence[Given]) -> Packed:
     """The given texts of columns of one size."""
-    data = np.frombuffer(b"".join([*(column.texts.data for column in columns), bytes(SPARE)]), np.uint8)
     size = columns[0].size
+    if size and size % WORD.itemsize == 0 and len(columns) == 1:
+        # Whole words are read up to the end of a text and no further, so the texts may stay where they are.
+        return Packed.even(np.frombuffer(columns[0].texts.data, np.uint8), columns[0].count, size)
+    data = np.frombuffer(b"".join([*(column.texts.data for column in columns), bytes(SPARE)]), np.uint8)
     if size:
-        count = sum(column.count for column in columns)
-        return Packed.of(data, np.arange(count) * size, np.full(count, size), size)
+        return Packed.even(data, sum(column.count for column in columns), size)
     starts, lengths, base = [], [], 0
     for column in columns:
         starts.append(column.texts.starts[column.chosen] + np.int64(base))

@@ -108,12 +108,14 @@ class Values:
 
 
 def column(rows: pa.RecordBatch, name: str) -> pa.Array:
-    found = rows.schema.get_all_field_indices(name)
-    if len(found) == 1:
-        return rows.column(found[0])
+    schema = rows.schema
+    place = schema.get_field_index(name)
+    if place >= 0:
+        return rows.column(place)
+    found = schema.get_all_field_indices(name)
     if found:
         raise DataError(f"column {name}: the data has {len(found)} columns of this name; rename all but one")
-    hint = nearest(name, rows.schema.names) or f"; columns: {', '.join(rows.schema.names) or 'none'}"
+    hint = nearest(name, schema.names) or f"; columns: {', '.join(schema.names) or 'none'}"
     raise DataError(f"column {name}: not in the data{hint}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -59,6 +60,11 @@ class IdFeature(FeatureConfig):
     def rows(self) -> int:
         return self.bucket.rows
 
+    @cached_property
+    def _default_row(self) -> int:
+        """The default's id, -1 for none."""
+        return -1 if self.default is None else row_of(self.bucket, self.default)
+
     def transform(self, rows: pa.RecordBatch) -> Ragged:
         found = values(rows, self.column, self.separator)
         if self.kv_separator is not None:
@@ -69,7 +75,7 @@ class IdFeature(FeatureConfig):
         ids, lengths, weights = found.ids(self.bucket), found.lengths, found.weights
         if self.default is not None and not lengths.all():
             given = np.repeat(lengths > 0, np.maximum(lengths, 1))
-            ids = pad(ids, given, row_of(self.bucket, self.default))
+            ids = pad(ids, given, self._default_row)
             weights = None if weights is None else pad(weights, given, 1)
             lengths = np.maximum(lengths, 1)
         return ragged(ids, lengths, weights)
@@ -105,7 +111,7 @@ class IdFeature(FeatureConfig):
         """With the default where no id is given."""
         if self.default is None or len(ids) == len(given):
             return Ragged(ids, given.astype(np.int32))
-        return Ragged(pad(ids, given, row_of(self.bucket, self.default)), np.ones(len(given), np.int32))
+        return Ragged(pad(ids, given, self._default_row), np.ones(len(given), np.int32))
 
     @classmethod
     def example(cls) -> IdFeature:

@@ -49,7 +49,9 @@ class Parquet(ReaderConfig):
             if not groups:
                 return
             row = groups[0][1]
-            for batch in file.iter_batches(_batch_rows(file, groups[0][0], wanted), [group[0] for group in groups], wanted):
+            for batch in file.iter_batches(
+                _batch_rows(file, groups[0][0], wanted), [group[0] for group in groups], wanted
+            ):
                 first, last = max(begin, row), min(span.stop, row + batch.num_rows)
                 if first < last:
                     piece = batch.slice(first - row, last - first).select(wanted).replace_schema_metadata(None)
