@@ -1,4 +1,4 @@
-"""Which values of a column are null, and a column without some of its values, read from Arrow's own buffers."""
+"""Which values of a column are missing, and a column without some of its values, read from Arrow's own buffers."""
 
 from __future__ import annotations
 
@@ -59,3 +59,29 @@ def _kept_texts(texts: pa.Array, chosen: np.ndarray) -> pa.Array | None:
     return pa.Array.from_buffers(
         texts.type, len(starts) - 1, [None, pa.py_buffer(starts), texts.buffers()[2]], null_count=0
     )
+
+
+def missing(array: pa.Array) -> np.ndarray | None:
+    """Where a value is null, an empty text or NaN, [V]; None when that is nowhere."""
+    if types.is_dictionary(array.type):
+        return _missing_in_dictionary(array)
+    gaps = nulls(array)
+    if types.is_string(array.type) or types.is_large_string(array.type):
+        blank = np.diff(text_offsets(array)) == 0
+    elif types.is_float32(array.type) or types.is_float64(array.type):
+        blank = np.isnan(stored(array))
+    else:
+        return gaps
+    if gaps is not None:
+        return gaps | blank
+    return blank if blank.any() else None
+
+
+def _missing_in_dictionary(array: pa.Array) -> np.ndarray | None:
+    gaps = nulls(array.indices)
+    empty_words = missing(array.dictionary)
+    if empty_words is None:
+        return gaps
+    codes = array.indices.fill_null(0) if array.indices.null_count else array.indices
+    blank = empty_words[codes.to_numpy(zero_copy_only=False)]
+    return blank if gaps is None else gaps | blank

@@ -14,7 +14,7 @@ from polyrec.data.columns import Ragged, RowError
 from polyrec.errors import DataError, nearest
 from polyrec.families import BucketConfig
 from polyrec.features._hashing import text_offsets
-from polyrec.features._keeping import holds, kept, nulls, stored
+from polyrec.features._keeping import holds, kept, missing
 
 # PyArrow makes its functions when it is imported, where a type checker does not see them.
 compute: Any = pyarrow.compute
@@ -265,32 +265,6 @@ def as_text(array: pa.Array) -> pa.Array:
 
 
 # -- values that are missing
-
-
-def missing(array: pa.Array) -> np.ndarray | None:
-    """Where a value is null, an empty text or NaN, [V]; None when that is nowhere."""
-    if types.is_dictionary(array.type):
-        return _missing_in_dictionary(array)
-    gaps = nulls(array)
-    if is_text(array):
-        blank = np.diff(text_offsets(array)) == 0
-    elif types.is_float32(array.type) or types.is_float64(array.type):
-        blank = np.isnan(stored(array))
-    else:
-        return gaps
-    if gaps is not None:
-        return gaps | blank
-    return blank if blank.any() else None
-
-
-def _missing_in_dictionary(array: pa.Array) -> np.ndarray | None:
-    gaps = nulls(array.indices)
-    empty_words = missing(array.dictionary)
-    if empty_words is None:
-        return gaps
-    codes = array.indices.fill_null(0) if array.indices.null_count else array.indices
-    blank = empty_words[codes.to_numpy(zero_copy_only=False)]
-    return blank if gaps is None else gaps | blank
 
 
 def blank_as_null(texts: pa.Array) -> pa.Array:
