@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Self
 
 import numpy as np
 import pyarrow as pa
@@ -60,7 +59,7 @@ class BucketizedFeature(FeatureConfig):
         return reached(numbers, self.boundaries)
 
     @classmethod
-    def transform_all(cls, features: Sequence[Self], rows: pa.RecordBatch) -> list[Column]:
+    def transform_all(cls, features: Sequence[BucketizedFeature], rows: pa.RecordBatch) -> list[Column]:
         """Columns of floats that are one value each and have the same boundaries go together."""
         found: list[Column | None] = [None] * len(features)
         together: dict[tuple[pa.DataType, tuple[float, ...], float | None], list[int]] = {}

@@ -81,7 +81,7 @@ class IdFeature(FeatureConfig):
         return ragged(ids, lengths, weights)
 
     @classmethod
-    def transform_all(cls, features: Sequence[Self], rows: pa.RecordBatch) -> list[Column]:
+    def transform_all(cls, features: Sequence[IdFeature], rows: pa.RecordBatch) -> list[Column]:
         """Texts that are one value each and are hashed alike go together."""
         found: list[Column | None] = [None] * len(features)
         together: dict[str, list[tuple[int, HashBucket, Texts]]] = {}
