@@ -188,6 +188,8 @@ FARM_2 = np.uint64(0x9AE16A3B2F90404F)
 LOW_BYTE, LOW_4_BYTES = np.uint64(0xFF), np.uint64(0xFFFFFFFF)
 # The longest text of each way to hash, in bytes; longer ones go by chunks of 64.
 FARM_CLASSES = np.array([0, 3, 7, 16, 32, 64])
+# The last way that may be tried on any text: it looks at most eight bytes before a text that is too short for it.
+FARM_TRIED = 3
 # Number of the way to hash a text of so many bytes; the last one counts for all that are longer.
 FARM_WAYS = np.searchsorted(FARM_CLASSES, np.arange(66)).astype(np.uint8)
 
@@ -199,10 +201,18 @@ def farm64(texts: Packed) -> np.ndarray:
     if first >= last:
         return ways[last](texts)
     classes = FARM_WAYS.take(texts.lengths, mode="clip")
-    out = np.empty(len(texts.lengths), np.uint64)
-    for way in range(first, last + 1):
-        which = np.flatnonzero(classes == way)
-        if len(which):
+    members = {way: classes == way for way in range(first, last + 1)}
+    counts = {way: int(np.count_nonzero(chosen)) for way, chosen in members.items()}
+    usual = max(counts, key=lambda way: counts[way])
+    if usual <= FARM_TRIED and 2 * counts[usual] >= len(classes):
+        # Hashing all texts in the way of most costs less than picking out those, and the others are overwritten.
+        out = ways[usual](texts)
+        del members[usual]
+    else:
+        out = np.empty(len(classes), np.uint64)
+    for way, chosen in members.items():
+        if counts[way]:
+            which = np.flatnonzero(chosen)
             out[which] = ways[way](texts.part(which))
     return out
 
