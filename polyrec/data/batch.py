@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -170,7 +170,7 @@ class Collator:
         }
         return Batch(
             size=rows.num_rows,
-            ids={stack.name: _keyed(stack, ids, places) for stack in self._stacks},
+            ids=_keyed(self._stacks, ids, places),
             dense={name: _tensor(item.values) for name, item in columns.items() if isinstance(item, Dense)},
             sequences={
                 name: (_tensor(item.values), _tensor(item.lengths.astype(np.int64)))
@@ -286,7 +286,8 @@ def _shared_lengths(group: str, lengths: Mapping[str, np.ndarray], size: int) ->
 def _check_range(feature: str, item: Ragged, rows: int) -> None:
     """The last thing before ids become addresses, where nothing checks them."""
     ids = item.values
-    if not ids.size or (ids.min() >= 0 and ids.max() < rows):
+    # As an unsigned number, an id below 0 is larger than any table.
+    if not ids.size or int(ids.view(np.uint64).max()) < rows:
         return
     position = int(np.argmax((ids < 0) | (ids >= rows)))
     row = int(np.searchsorted(np.cumsum(item.lengths), position, side="right"))
@@ -300,7 +301,27 @@ def _check_range(feature: str, item: Ragged, rows: int) -> None:
     )
 
 
-def _keyed(stack: Stack, columns: Mapping[str, Ragged | RaggedBags], size: int) -> KeyedJaggedTensor:
+def _keyed(
+    stacks: Sequence[Stack], columns: Mapping[str, Ragged | RaggedBags], size: int
+) -> dict[str, KeyedJaggedTensor]:
+    """The lookups of each stack; those that look up the same ids share their memory."""
+    made: dict[tuple[tuple[str, ...], ...], tuple[Tensor, Tensor, Tensor | None]] = {}
+    found = {}
+    for stack in stacks:
+        what = tuple((lookup.feature, lookup.pooling, lookup.per) for lookup in stack.lookups)
+        if what not in made:
+            made[what] = _looked_up(stack, columns, size)
+        values, lengths, weights = made[what]
+        found[stack.name] = KeyedJaggedTensor(
+            keys=stack.keys, values=values, lengths=lengths, weights=weights, stride=size
+        )
+    return found
+
+
+def _looked_up(
+    stack: Stack, columns: Mapping[str, Ragged | RaggedBags], size: int
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Ids, lengths of bags and weights of all lookups of a stack, one after another."""
     found = [columns[lookup.feature] for lookup in stack.lookups]
     items = [_by_row(item) for item in found]
     shares = [
@@ -317,12 +338,10 @@ def _keyed(stack: Stack, columns: Mapping[str, Ragged | RaggedBags], size: int) 
                 ]
             )
         )
-    return KeyedJaggedTensor(
-        keys=stack.keys,
-        values=torch.from_numpy(np.concatenate([item.values for item in items], dtype=np.int64)),
-        lengths=torch.from_numpy(np.concatenate([_filled_up(item.lengths, size) for item in items], dtype=np.int32)),
-        weights=weights,
-        stride=size,
+    return (
+        torch.from_numpy(np.concatenate([item.values for item in items], dtype=np.int64)),
+        torch.from_numpy(np.concatenate([_filled_up(item.lengths, size) for item in items], dtype=np.int32)),
+        weights,
     )
 
 

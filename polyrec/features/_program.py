@@ -12,6 +12,7 @@ from polyrec.config import Derived, EachPosition, RunConfig
 from polyrec.data.columns import Column, RowError
 from polyrec.data.masking import hidden_rows
 from polyrec.data.sift import Stage, emptied
+from polyrec.families import FeatureConfig
 from polyrec.features._values import Values, column, values
 
 
@@ -33,14 +34,17 @@ class Program:
         for derived in self._derived:
             rows = rows.append_column(derived.name, make(derived, rows))
         hidden = hidden_rows(rows) if self._hidden else None
-        if hidden is None:
-            return {feature.name: feature.transform(rows) for feature in self.features}
-        return {
-            feature.name: feature.transform(
-                emptied(rows, feature.inputs[0], hidden) if feature.name in self._hidden else rows
-            )
-            for feature in self.features
-        }
+        by_kind: dict[type[FeatureConfig], list[FeatureConfig]] = {}
+        found: dict[str, Column] = {}
+        for feature in self.features:
+            if hidden is not None and feature.name in self._hidden:
+                found[feature.name] = feature.transform(emptied(rows, feature.inputs[0], hidden))
+            else:
+                by_kind.setdefault(type(feature), []).append(feature)
+        for kind, features in by_kind.items():
+            made = kind.transform_all(features, rows)
+            found |= {feature.name: item for feature, item in zip(features, made, strict=True)}
+        return {feature.name: found[feature.name] for feature in self.features}
 
     def base_columns(self, names: Iterable[str]) -> tuple[str, ...]:
         """The columns of the data that these are or are made of."""

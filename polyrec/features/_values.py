@@ -16,6 +16,7 @@ from polyrec.data.halving import uncastable
 from polyrec.errors import DataError, nearest
 from polyrec.families import BucketConfig
 from polyrec.features._hashing import text_offsets
+from polyrec.features._keeping import holds, kept, missing
 
 # PyArrow makes its functions when it is imported, where a type checker does not see them.
 compute: Any = pyarrow.compute
@@ -74,9 +75,12 @@ class Values:
 
     def keep(self, chosen: np.ndarray) -> Values:
         """Only the values where `chosen` is true; rows stay, with fewer values."""
-        lengths = kept_lengths(self.lengths, chosen)
+        if self.single and len(chosen) == len(self.lengths):
+            lengths = chosen.astype(np.int64)
+        else:
+            lengths = kept_lengths(self.lengths, chosen)
         weights = None if self.weights is None else self.weights[chosen]
-        return replace(self, array=self.array.filter(pa.array(chosen)), lengths=lengths, weights=weights)
+        return replace(self, array=kept(self.array, chosen), lengths=lengths, weights=weights)
 
     def head(self, most: int | None) -> Values:
         """At most the first `most` values of each row."""
@@ -117,12 +121,14 @@ class Values:
 
 
 def column(rows: pa.RecordBatch, name: str) -> pa.Array:
-    found = rows.schema.get_all_field_indices(name)
-    if len(found) == 1:
-        return rows.column(found[0])
+    schema = rows.schema
+    place = schema.get_field_index(name)
+    if place >= 0:
+        return rows.column(place)
+    found = schema.get_all_field_indices(name)
     if found:
         raise DataError(f"column {name}: the data has {len(found)} columns of this name; rename all but one")
-    hint = nearest(name, rows.schema.names) or f"; columns: {', '.join(rows.schema.names) or 'none'}"
+    hint = nearest(name, schema.names) or f"; columns: {', '.join(schema.names) or 'none'}"
     raise DataError(f"column {name}: not in the data{hint}")
 
 
@@ -238,6 +244,11 @@ def unlist(array: pa.Array, name: str) -> tuple[pa.Array, np.ndarray]:
 
 def split(texts: pa.Array, separator: str) -> tuple[pa.Array, np.ndarray]:
     """The parts of all texts one after another, and how many each has; an empty or null text has none."""
+    if not holds(texts.dictionary if types.is_dictionary(texts.type) else texts, separator.encode()):
+        gaps = missing(texts)
+        if gaps is None:
+            return texts, np.ones(len(texts), np.int64)
+        return kept(texts, ~gaps), (~gaps).astype(np.int64)
     texts = blank_as_null(decode(texts))
     parts = compute.split_pattern(texts, separator)
     return parts.flatten(), compute.list_value_length(parts).fill_null(0).to_numpy(zero_copy_only=False).astype(
@@ -267,36 +278,6 @@ def as_text(array: pa.Array) -> pa.Array:
 
 
 # -- values that are missing
-
-
-def missing(array: pa.Array) -> np.ndarray | None:
-    """Where a value is null, an empty text or NaN, [V]; None when that is nowhere."""
-    if types.is_dictionary(array.type):
-        return _missing_in_dictionary(array)
-    gaps = _nulls(array)
-    if is_text(array):
-        blank = np.diff(text_offsets(array)) == 0
-    elif types.is_floating(array.type):
-        blank = np.isnan(array.to_numpy(zero_copy_only=False))
-    else:
-        return gaps
-    if gaps is not None:
-        return gaps | blank
-    return blank if blank.any() else None
-
-
-def _nulls(array: pa.Array) -> np.ndarray | None:
-    return array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
-
-
-def _missing_in_dictionary(array: pa.Array) -> np.ndarray | None:
-    gaps = _nulls(array.indices)
-    empty_words = missing(array.dictionary)
-    if empty_words is None:
-        return gaps
-    codes = array.indices.fill_null(0) if array.indices.null_count else array.indices
-    blank = empty_words[codes.to_numpy(zero_copy_only=False)]
-    return blank if gaps is None else gaps | blank
 
 
 def blank_as_null(texts: pa.Array) -> pa.Array:

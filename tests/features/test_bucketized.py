@@ -8,6 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from polyrec.errors import DataError
+from polyrec.features._boundaries import FEW, reached
 from polyrec.features.bucketized import BucketizedFeature
 
 
@@ -26,6 +27,14 @@ def test_the_number_of_boundaries_reached(kind: pa.DataType) -> None:
     if "string" in str(kind):
         numbers = [str(number) for number in numbers]
     assert ids(numbers, kind) == [[0], [1], [1], [2], [3], [3]]
+
+
+def test_many_boundaries_and_few_are_compared_alike() -> None:
+    numbers = np.array([-1, 0, 0.5, 39, 39.5, 40, 1e9, 0.1], np.float32)
+    for count in (3, FEW, FEW + 1, 41, 600):
+        limits = tuple(float(number) for number in range(count))
+        assert reached(numbers, limits).tolist() == [sum(limit <= number for limit in limits) for number in numbers]
+    assert reached(np.array([0.7, 0.1], np.float32), (0.1, 0.7)).tolist() == [2, 1]
 
 
 def test_upstream_fixture() -> None:

@@ -13,9 +13,9 @@ from polyrec.data.readers import Span, check_columns
 from polyrec.errors import DataError
 from polyrec.families import ReaderConfig
 
-BATCH_ROWS = 16_384
-"""Rows decoded together: enough to keep Arrow's cost per batch small."""
-BATCH_BYTES = 8 << 20
+BATCH_ROWS = 65_536
+"""Rows decoded together at most: enough to make Arrow's cost for each batch and column small."""
+BATCH_BYTES = 16 << 20
 """Memory that they may take: of rows that are long, fewer are decoded together."""
 TRIED_ROWS = 64
 """Rows that are decoded to see how long texts are, where a file does not say."""

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from polyrec.data.readers import Span
+from polyrec.data.readers import Span, parquet
 from polyrec.data.readers.parquet import BATCH_BYTES, BATCH_ROWS, Parquet
 from polyrec.errors import DataError
 
@@ -71,6 +71,18 @@ def test_large_row_groups_are_read_in_batches(tmp_path: Path) -> None:
     found = list(Parquet().read(Span(str(tmp_path / "one.parquet"), 0, 3 * BATCH_ROWS), ("row",)))
     assert len(found) >= 3
     assert max(batch.num_rows for _, batch in found) <= BATCH_ROWS
+
+
+def test_wide_rows_are_read_a_few_at_a_time(tmp_path: Path) -> None:
+    lists = pa.ListArray.from_arrays(pa.array(range(0, 100_001, 100), pa.int32()), pa.array(range(100_000)))
+    pq.write_table(pa.table({"row": pa.array(range(1000)), "list": lists}), tmp_path / "wide.parquet")
+    span = Span(str(tmp_path / "wide.parquet"), 0, 1000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parquet, "BATCH_BYTES", 80_000)
+        sizes = [batch.num_rows for _, batch in Parquet().read(span, ("list",))]
+        assert max(sizes) <= 100
+        assert sum(sizes) == 1000
+        assert [batch.num_rows for _, batch in Parquet().read(span, ("row",))] == [1000]
 
 
 def test_an_unknown_column_is_answered_by_the_nearest(path: str) -> None:
