@@ -262,6 +262,7 @@ def _of_sampled_items(config: RunConfig, *, has_items: bool) -> Found:
     for number, task in enumerate(config.tasks):
         parts = [(f"losses[{index}].loss", item.loss) for index, item in enumerate(task.losses)]
         parts += [(f"metrics[{index}]", metric) for index, metric in enumerate(task.metrics)]
+        parts += [(f"train_metrics[{index}].metric", item.metric) for index, item in enumerate(task.train_metrics)]
         for at, part in parts:
             if part.of_sampled_items and not has_items:
                 text = f"{part.title} compares with sampled items; set data.sampler, or choose another"
