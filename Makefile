@@ -2,6 +2,8 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Test processes at a time; each needs up to 2 GB and a core.
+TESTERS ?= 2
 
 .PHONY: demo test check bench e2e setup clean
 
@@ -12,7 +14,7 @@ demo: $(READY)
 	$(BIN)/polyrec demo run --folder demo
 
 test: $(READY)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(TESTERS) --dist loadfile
 
 check: $(READY)
 	$(BIN)/ruff format --check .

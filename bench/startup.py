@@ -37,7 +37,7 @@ def train_here(folder: str, began: float) -> None:
         words = [str(CONFIG), "--train", f"{folder}/train/*.parquet", "--evaluate", "--model-dir", model_dir]
         for setting in ("train.steps=2", "train.epochs=null"):
             words += ["--set", setting]
-        config = train.configured(train.flags().read(words))
+        config, _ = train.configured(train.flags().read(words))
         mark("config_read")
         from polyrec import api
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from polyrec import storage
 from polyrec.config import Group, GroupInput, RunConfig
 from polyrec.errors import nearest
 from polyrec.families import FeatureConfig
@@ -22,7 +23,7 @@ def check(config: RunConfig) -> Found:
     # Widths are known only when all that groups name is there.
     found = found or _readings(config)
     found += _sampler(config)
-    return found + _model(config) + _tasks(config) + _ends(config)
+    return found + _model(config) + _tasks(config) + _masking(config) + _ends(config) + _places(config)
 
 
 def notes(config: RunConfig) -> Found:
@@ -62,8 +63,8 @@ def notes(config: RunConfig) -> Found:
     return found
 
 
-def check_columns(config: RunConfig, names: Iterable[str]) -> Found:
-    """Features, labels and weights whose columns the data does not have."""
+def check_columns(config: RunConfig, names: Iterable[str], *, is_training: bool = True) -> Found:
+    """Features, labels, weights and costs whose columns the data does not have."""
     known = set(names)
     derived = {item.name for item in config.derived}
     readers = [(f"features[{index}]", feature.inputs) for index, feature in enumerate(config.features)]
@@ -71,6 +72,7 @@ def check_columns(config: RunConfig, names: Iterable[str]) -> Found:
     wanted = [(path, column) for path, inputs in readers for column in inputs if column not in derived]
     wanted += [(f"tasks[{index}].label", task.label) for index, task in enumerate(config.tasks)]
     wanted += [("data.sampler", column) for column in config.data.sampler.inputs] if config.data.sampler else []
+    wanted += [("data.cost_column", config.data.cost_column)] if config.data.cost_column and is_training else []
     wanted += [(f"tasks[{i}].sample_weight", task.sample_weight) for i, task in enumerate(config.tasks)
                if task.sample_weight]  # fmt: skip
     return [
@@ -186,8 +188,6 @@ def _number_embedding(item: GroupInput, feature: FeatureConfig, at: str) -> Foun
     at, most = f"{at}.embedding", item.embedding.most_numbers
     if item.table is not None or feature.rows is not None:
         return [(at, f"{item.feature} is a feature of ids, which tables make vectors of")]
-    if feature.is_sequence:
-        return [(at, f"{item.feature} is a sequence; only features of one row's numbers are embedded")]
     if most is not None and feature.width > most:
         return [(at, f"{item.embedding.kind} takes {most} number, {item.feature} has {feature.width}")]
     return []
@@ -311,9 +311,39 @@ def _tasks(config: RunConfig) -> Found:
     return found
 
 
+def _masking(config: RunConfig) -> Found:
+    """Features that cannot be hidden: those that a row must have, and sequences without those beside them."""
+    found: Found = []
+    masking, features = config.data.masking, config.feature_names
+    hidden = set(masking.features) if masking else set()
+    for index, name in enumerate(masking.features if masking else ()):
+        path = f"data.masking.features[{index}]"
+        if name not in features:
+            found.append((path, f"no feature is called {name}{nearest(name, features) or _known(features)}"))
+            continue
+        feature = features[name]
+        if feature.rows is None and not feature.is_sequence and getattr(feature, "default", 0.0) is None:
+            found.append((path, f"{name} has no default, which a row in which it is hidden needs"))
+        for group in config.groups if feature.is_sequence else ():
+            beside = [item.feature for item in group.inputs if item.feature in features]
+            left = [other for other in beside if features[other].is_sequence and other not in hidden]
+            if group.kind == "sequence" and name in beside and left:
+                text = f"{left[0]} stands beside {name} in the group {group.name}; hide both or none"
+                found.append((path, text))
+    return found
+
+
 def _ends(config: RunConfig) -> Found:
     found: Found = []
     saving = config.train.saving
     if "{step}" not in saving.folder and "{epoch}" not in saving.folder and saving.keep != 1:
         found.append(("train.saving.folder", "needs {step} or {epoch}, else each checkpoint replaces the last"))
     return found
+
+
+def _places(config: RunConfig) -> Found:
+    """Paths that are URLs of unknown stores, or that hold passwords, which would be saved with the config."""
+    paths = [("model_dir", config.model_dir), ("train.fine_tune_from", config.train.fine_tune_from or "")]
+    for name, given in (("train", config.data.train), ("evaluate", config.data.evaluate)):
+        paths += [(f"data.{name}[{i}]", part) for i, path in enumerate(given) for part in path.split(",")]
+    return [(at, f"{storage.masked(path)}: {wrong}") for at, path in paths if (wrong := storage.fault(path.strip()))]

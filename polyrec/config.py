@@ -23,16 +23,20 @@ from polyrec.families import (
     SamplerConfig,
     ScheduleConfig,
 )
+from polyrec.storage import mirror
 
 CONFIG_VERSION = 1
+
+
+Policy = Literal["fail", "skip", "default"]
 
 
 class Faults(Frozen):
     """What becomes of values and rows that cannot be used."""
 
-    policy: Literal["fail", "skip", "default"] = "fail"
+    policy: Policy = "fail"
     """fail: the run ends with an error. skip: the row is left out. default: a value that cannot be used counts as
-    missing, and a row that is broken as a whole is left out."""
+    missing, and a row that is broken as a whole, or whose label, weight or cost cannot be used, is left out."""
     budget: int | None = Field(default=None, ge=0)
     """Faults of one process in one pass after which the run fails all the same; None for no limit."""
 
@@ -52,9 +56,9 @@ class Data(Frozen):
     """Where rows come from and how they become batches."""
 
     train: tuple[str, ...] = ()
-    """Files, folders or globs to train on."""
+    """Files, folders, globs or tables to train on, by path or URL."""
     evaluate: tuple[str, ...] = ()
-    """Files, folders or globs to evaluate on; empty means no evaluation."""
+    """Files, folders, globs or tables to evaluate on; empty means no evaluation."""
     reader: ReaderConfig
     batch_size: int = Field(gt=0)
     """Rows per step of one process."""
@@ -66,6 +70,11 @@ class Data(Frozen):
     """Rows that are shuffled together; 0 keeps the order of the data."""
     file_order: Literal["kept", "shuffled"] = "kept"
     """Whether each epoch takes files and row groups in another order."""
+    dealing: Literal["end_to_end", "each_file"] = "end_to_end"
+    """What processes share out: all files laid end to end, or each file, so that all of them read it at one time."""
+    memory: int = Field(default=512 << 20, gt=0)
+    """Bytes that rows read ahead may take in one process: half for the block of rows that is shuffled, which is made
+    smaller than `shuffle_rows` where rows are long, and half for batches that wait."""
     cost_column: str | None = None
     """Column of what a row costs, which cuts batches together with `cost_limit`."""
     cost_limit: float | None = Field(default=None, gt=0)
@@ -174,10 +183,17 @@ class Group(Frozen):
     """Unique name; the model refers to it."""
     kind: Literal["flat", "sequence"]
     """flat: one vector per row. sequence: a query vector and a sequence of vectors per row."""
-    inputs: tuple[GroupInput, ...] = Field(min_length=1)
-    """What is concatenated, in this order; in a sequence group the sequences stand apart from the rest, the query."""
+    inputs: tuple[GroupInput, ...] = ()
+    """What is concatenated, in this order; in a sequence group the sequences stand apart from the rest, the query. None
+    for a flat group that only reads sequences."""
     readings: tuple[Reading, ...] = ()
     """For a flat group: what is read from sequence groups, concatenated after its inputs."""
+
+    @model_validator(mode="after")
+    def _holds_something(self) -> Self:
+        if not self.inputs and not self.readings:
+            raise ValueError("needs inputs, or readings")
+        return self
 
 
 class WeightedLoss(Frozen):
@@ -214,7 +230,7 @@ class Learning(Frozen):
     optimizer: OptimizerConfig
     schedule: ScheduleConfig
     clip_gradient: float | None = Field(default=None, gt=0)
-    """Largest global norm of the gradient, None for no clipping."""
+    """Largest global norm of the gradient, None for no clipping; tables cannot be clipped."""
 
 
 class Optim(Frozen):
@@ -222,6 +238,15 @@ class Optim(Frozen):
     """For the rows of tables: only rows of the batch are touched."""
     dense: Learning
     """For every other weight."""
+
+    @model_validator(mode="after")
+    def _clipped(self) -> Self:
+        if self.tables.clip_gradient is not None:
+            raise ValueError(
+                "tables.clip_gradient: rows of tables move as soon as their gradient is known, before a global norm "
+                "is; remove it, or clip the dense weights alone with dense.clip_gradient"
+            )
+        return self
 
 
 class Saving(Frozen):
@@ -305,7 +330,7 @@ class RunConfig(Frozen):
     name: str = ""
     """Name of the run in a workflow of several."""
     model_dir: str
-    """Folder for checkpoints, logs and results."""
+    """Folder for checkpoints, logs and results, by path or URL."""
     data: Data
     derived: tuple[Derived, ...] = ()
     """Columns made of others, in any order."""
@@ -366,20 +391,5 @@ class RunConfig(Frozen):
         return frozenset(name for name, found in behind.items() if found and columns.issuperset(found))
 
     def in_model_dir(self, name: str) -> Path:
-        return Path(self.model_dir) / name
-
-
-class Step(Frozen):
-    """One part of a workflow: a verb and the run it applies to."""
-
-    verb: Literal["train", "evaluate"]
-    run: RunConfig
-    checkpoint: str | None = None
-    """For `evaluate`: a checkpoint, or a folder of them, each evaluated in turn."""
-
-
-class Workflow(Frozen):
-    """Runs to be done one after another."""
-
-    polyrec_workflow: Literal[1] = CONFIG_VERSION
-    steps: tuple[Step, ...] = Field(min_length=1)
+        """A file of the model folder, on this machine; what is written of a folder in a store is sent there later."""
+        return mirror.file_in(self.model_dir, name)

@@ -5,6 +5,7 @@ PolyrecError
   DataError        3   a row, file or column cannot be used
   CheckpointError  4   nothing whole to load, or it does not fit the model
   ExportError      4   an export is damaged or cannot be made
+  StorageError     4   a store that a URL names cannot be reached or used
   LaunchError      4   a process of the job failed
 """
 
@@ -64,6 +65,10 @@ class CheckpointError(PolyrecError):
 
 
 class ExportError(PolyrecError):
+    pass
+
+
+class StorageError(PolyrecError):
     pass
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from pydantic import Field
 
@@ -27,6 +27,8 @@ class ReaderConfig(Component):
     """A file format: what a file holds, how it is cut into spans, and how a span becomes record batches."""
 
     folder: ClassVar[str] = "data.readers"
+    has_sessions: ClassVar[bool] = False
+    """Whether the order of rows is known only within a session that all processes must share."""
 
     @abstractmethod
     def suffixes(self) -> tuple[str, ...]:
@@ -39,6 +41,17 @@ class ReaderConfig(Component):
     @abstractmethod
     def length(self, path: str) -> int:
         """Size of the file in the units of its spans: rows, or bytes for text."""
+
+    def shared(self, files: Sequence[str], columns: Sequence[str]) -> list[str]:
+        """Names under which every process finds the same rows of the files in the same order; one process asks."""
+        return list(files)
+
+    def is_there(self, files: Sequence[str]) -> bool:
+        """Whether shared names still stand for the rows that they stood for."""
+        return True
+
+    def release(self, files: Sequence[str]) -> None:
+        """Shared names are not needed any more."""
 
     def rows_per_unit(self, path: str) -> float | None:
         """About how many rows a unit of the file's length holds, for the time left; None when that is not known."""
@@ -56,6 +69,16 @@ class ReaderConfig(Component):
 
         No columns named means all of them.
         """
+
+    def read_marked(self, span: Span, columns: tuple[str, ...]) -> Iterator[tuple[Span, pa.RecordBatch]]:
+        """As `read`, of files that may hold lines or values that cannot be read: those are rows and nulls too.
+
+        The column `faults.MARKS` tells of them. The rows of a file are the same whoever reads it which way.
+        """
+        from polyrec.data.faults import unmarked
+
+        for piece, rows in self.read(span, columns):
+            yield piece, unmarked(rows)
 
     def place(self, span: Span, row: int) -> str:
         """Where a row stands, for errors: `span` came with a batch that holds it, `row` is its number there.
@@ -138,6 +161,11 @@ class FeatureConfig(Component):
     @abstractmethod
     def transform(self, rows: pa.RecordBatch) -> Column:
         """The feature's value for each row; depends on nothing but the row itself."""
+
+    @classmethod
+    def transform_all(cls, features: Sequence[Any], rows: pa.RecordBatch) -> list[Column]:
+        """What `transform` of each feature of this kind makes; a kind may do at once what costs less so."""
+        return [feature.transform(rows) for feature in features]
 
 
 class SamplerConfig(Component):

@@ -44,6 +44,7 @@ class InputLayers(nn.Module):
         super().__init__()
         self._config = config
         self._alike: dict[tuple[NumberEmbeddingConfig, int, bool], _Alike] = {}
+        self._of_sequences: dict[tuple[str, NumberEmbeddingConfig], str] = {}
         self._of_items = config.item_features
         runs = {_flat_key(group): self._runs(group) for group in config.groups}
         self._runs_of = {key: found for key, found in runs.items() if any(run.layers for run in found)}
@@ -51,6 +52,9 @@ class InputLayers(nn.Module):
         self.numbers = nn.ModuleDict(
             {alike.name: made.build(len(alike.features), numbers) for (made, numbers, _), alike in self._alike.items()}
         )
+        self._sequences = {
+            group.name: self._pieces(group) for group in config.groups if _embeds_sequences(config, group)
+        }
         self._readings: dict[str, list[tuple[str, str]]] = {}
         self.readings = nn.ModuleDict()
         inputs = inputs_of(config)
@@ -90,10 +94,29 @@ class InputLayers(nn.Module):
         place = alike.features.setdefault(item.feature, len(alike.features))
         return _Run(width, alike.name, place, 1, is_source)
 
+    def _pieces(self, group: Group) -> list[tuple[int, str | None]]:
+        """Of each sequence in the group its width, and what turns its numbers into vectors."""
+        features = self._config.feature_names
+        pieces: list[tuple[int, str | None]] = []
+        for item in group.inputs:
+            if not features[item.feature].is_sequence:
+                continue
+            width = self._config.table_names[item.table].width if item.table else features[item.feature].width
+            layers = None
+            if item.embedding is not None:
+                layers = self._of_sequences.get((item.feature, item.embedding))
+                if layers is None:
+                    layers = _unused(f"{item.feature}-{item.embedding.kind}_{item.embedding.width}", self.numbers)
+                    self.numbers[layers] = item.embedding.build(1, width)
+                    self._of_sequences[item.feature, item.embedding] = layers
+            pieces.append((width, layers))
+        return pieces
+
     def forward(self, groups: dict[str, Tensor]) -> dict[str, Tensor]:
-        if not self._runs_of and not self._readings:
+        if not self._runs_of and not self._readings and not self._sequences:
             return groups
         found = {**groups, **self._with_numbers(groups)}
+        found |= {f"{name}.sequence": self._sequence(groups, name) for name in self._sequences}
         read = {name: [found[name], *self._read(found, name)] for name in self._readings}
         return {**found, **{name: torch.cat(parts, dim=1) for name, parts in read.items()}}
 
@@ -120,6 +143,18 @@ class InputLayers(nn.Module):
             for key, runs in self._runs_of.items()
         }
 
+    def _sequence(self, groups: dict[str, Tensor], name: str) -> Tensor:
+        """[B, T, D], with vectors in the places of numbers; what comes after a row's last position stays zero."""
+        given, pieces = groups[f"{name}.sequence"], self._sequences[name]
+        used = torch.arange(given.shape[1], device=given.device) < groups[f"{name}.length"].unsqueeze(1)
+        made: list[Tensor] = []
+        for part, (_, layers) in zip(given.split([width for width, _ in pieces], dim=2), pieces, strict=True):
+            if layers is not None:
+                vectors = self.numbers[layers](part.flatten(0, 1).unsqueeze(1)).squeeze(1)
+                part = vectors.unflatten(0, part.shape[:2]) * used.unsqueeze(2)
+            made.append(part)
+        return torch.cat(made, dim=2)
+
     def _read(self, groups: dict[str, Tensor], name: str) -> list[Tensor]:
         return [
             self.readings[layers](*(groups[f"{sequence}.{end}"] for end in ("query", "sequence", "length")))
@@ -129,6 +164,13 @@ class InputLayers(nn.Module):
     def kernels(self) -> list[Tensor]:
         """Weights that the kernel penalty counts: those of the readings."""
         return [kernel for layers in self.readings.values() for kernel in layers.kernels()]  # type: ignore[operator]
+
+
+def _embeds_sequences(config: RunConfig, group: Group) -> bool:
+    features = config.feature_names
+    return group.kind == "sequence" and any(
+        item.embedding is not None and features[item.feature].is_sequence for item in group.inputs
+    )
 
 
 def _flat_key(group: Group) -> str:

@@ -70,3 +70,5 @@ class AttentionTower(Frozen):
 
     group: str
     mlp: MLP
+    with_query: bool = False
+    """Whether the query follows what was read."""

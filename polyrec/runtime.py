@@ -63,7 +63,35 @@ def prepare(environment: dict[str, str] | os._Environ[str] = os.environ) -> None
     environment.setdefault("TORCH_DISABLE_SHARE_RDZV_TCP_STORE", "1")
 
 
+SWITCHES = ("USE_FARM_HASH_TO_BUCKETIZE",)
+"""Variables that upstreams read and that change what a config means."""
+
+
+def switches(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Those that are set, for the front doors that know them."""
+    return {name: environment[name] for name in SWITCHES if environment.get(name)}
+
+
 def seed(environment: Mapping[str, str] = os.environ) -> int | None:
     """A seed from the environment, which wins over the config's."""
     text = environment.get("TORCH_MANUAL_SEED")
     return int(text) if text else None
+
+
+def object_store_endpoint(environment: Mapping[str, str] = os.environ) -> str | None:
+    """Address of an S3 store other than Amazon's, by the variables that its own tools read."""
+    return environment.get("AWS_ENDPOINT_URL_S3") or environment.get("AWS_ENDPOINT_URL") or None
+
+
+def object_store_region(environment: Mapping[str, str] = os.environ) -> str | None:
+    return environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION") or None
+
+
+def cache_folder(environment: Mapping[str, str] = os.environ) -> str | None:
+    """Where copies of folders from stores lie while they are in use; None for the place of temporary files."""
+    return environment.get("POLYREC_CACHE_DIR") or None
+
+
+def maxcompute_settings(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """What the environment says of MaxCompute: its address, who reads, how long new tables live."""
+    return {name: value for name, value in environment.items() if name.startswith(("ODPS_", "ALIBABA_CLOUD_"))}

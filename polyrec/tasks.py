@@ -80,6 +80,9 @@ class Judge:
                 found.setdefault(task.titled(name), value)
         return found
 
+    def output_names(self) -> tuple[str, ...]:
+        return tuple(sorted(self.outputs({task.name: torch.zeros(1, task.classes) for task in self.tasks})))
+
     def meters(self) -> Meters:
         return Meters(self)
 

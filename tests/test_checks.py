@@ -126,3 +126,44 @@ def test_columns_that_the_data_does_not_have() -> None:
     ]
     (found, *_) = check_columns(config, [f"c{index:02}" for index in range(22)])
     assert found[1].endswith("c18, c19 and 2 more")
+
+
+def masked(*features: str) -> dict[str, Any]:
+    return {**plain()["data"], "masking": {"features": features, "probability": 0.5}}
+
+
+def test_features_that_cannot_be_hidden() -> None:
+    assert check(changed(("data",), masked("user", "price"))) == []
+    assert check(changed(("data",), masked("usr"))) == [
+        ("data.masking.features[0]", "no feature is called usr; did you mean user?")
+    ]
+    data = {**plain(), "data": masked("price")}
+    data["features"][1]["default"] = None
+    assert check(RunConfig.model_validate(data)) == [
+        ("data.masking.features[0]", "price has no default, which a row in which it is hidden needs")
+    ]
+
+
+def test_sequences_that_stand_side_by_side_are_hidden_together() -> None:
+    def found(*names: str) -> list[tuple[str, str]]:
+        data = {**plain(), "data": masked(*names)}
+        bucket = data["features"][0]["bucket"]
+        for name in ("seen", "bought"):
+            sequence = {"kind": "sequence_id", "name": name, "column": name, "default": None, "bucket": bucket}
+            data["features"].append(sequence)
+        inputs = [{"feature": name, "table": "users"} for name in ("seen", "bought")]
+        data["groups"].append({"name": "clicks", "kind": "sequence", "inputs": inputs})
+        return check(RunConfig.model_validate(data))
+
+    assert found("seen", "bought") == []
+    text = "bought stands beside seen in the group clicks; hide both or none"
+    assert found("seen") == [("data.masking.features[0]", text)]
+
+
+def test_only_training_data_has_costs() -> None:
+    config = changed(("data",), {**plain()["data"], "cost_column": "cost", "cost_limit": 5})
+    known = ["uid", "price", "clicked"]
+    assert check_columns(config, known, is_training=False) == []
+    assert check_columns(config, known) == [
+        ("data.cost_column", "the data has no column cost; known: clicked, price, uid")
+    ]

@@ -26,6 +26,14 @@ def test_a_table_cannot_start_by_its_shape() -> None:
         Table(name="t", rows=3, width=2, init=GlorotUniform())
 
 
+def test_tables_cannot_be_clipped() -> None:
+    """Their rows have moved before a norm of all gradients could be known."""
+    learning = small.settings(Path())["optim"]["tables"]
+    with pytest.raises(ValidationError, match=r"clip the dense weights alone with dense\.clip_gradient"):
+        small.config(Path(), optim__tables={**learning, "clip_gradient": 5.0})
+    assert small.config(Path(), optim__dense__clip_gradient=5.0).optim.dense.clip_gradient == 5.0
+
+
 def test_columns_are_named_once_in_the_order_of_use() -> None:
     config = small.config(Path())
     assert config.feature_columns == ("color", "item", "price", "history")

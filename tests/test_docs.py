@@ -12,8 +12,9 @@ from urllib.parse import unquote
 import pytest
 
 from polyrec.cli import VERBS, reference
-from polyrec.config import RunConfig, Workflow
+from polyrec.config import RunConfig
 from polyrec.errors import ConfigError
+from polyrec.workflow import Workflow
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])

@@ -202,19 +202,48 @@ def test_parts_that_do_not_fit(group: int, change: tuple[Any, ...], found: tuple
     assert check(RunConfig.model_validate(data)) == [found]
 
 
-def test_a_sequence_of_numbers_is_not_embedded() -> None:
+@pytest.mark.parametrize("embedding", [AUTODIS, PROJECTION])
+def test_numbers_of_a_sequence_are_embedded_position_by_position(embedding: dict[str, Any]) -> None:
     data = settings()
     data["features"].append({"kind": "sequence_raw", "name": "gaps", "column": "gaps", "separator": ";",
                              "max_length": 3, "default": 0.0})  # fmt: skip
-    data["groups"][3]["inputs"].append({"feature": "gaps", "embedding": AUTODIS})
-    text = "gaps is a sequence; only features of one row's numbers are embedded"
-    assert check(RunConfig.model_validate(data)) == [("groups[3].inputs[2].embedding", text)]
+    data["groups"][3]["inputs"].insert(1, {"feature": "gaps", "embedding": embedding})
+    config = RunConfig.model_validate(data)
+    assert check(config) == []
+    width = embedding["width"]
+    assert inputs_of(config).fields["clicks.sequence"] == (width, 4)
+    layers, groups = InputLayers(config), given()
+    gaps = torch.randn(6, 3, 1)
+    groups["clicks.sequence"] = torch.cat([gaps, groups["clicks.sequence"]], dim=2)
+    found = layers(groups)["clicks.sequence"]
+    assert found.shape == (6, 3, width + 4)
+    torch.testing.assert_close(found[:, :, width:], groups["clicks.sequence"][:, :, 1:])
+    made = layers.numbers[f"gaps-{embedding['kind']}_{width}"]
+    for row, length in enumerate(groups["clicks.length"].tolist()):
+        for place in range(3):
+            vector = made(gaps[row, place].view(1, 1, 1)).view(-1) if place < length else torch.zeros(width)
+            torch.testing.assert_close(found[row, place, :width], vector)
+    assert layers(dict(zip(groups, given(0).values(), strict=False)) | {
+        "clicks.sequence": torch.zeros(0, 1, 5)})["clicks.sequence"].shape == (0, 1, width + 4)  # fmt: skip
 
 
 def test_a_sequence_group_that_nothing_reads_is_still_a_note() -> None:
     data = settings()
     data["groups"][0]["readings"] = []
     assert notes(RunConfig.model_validate(data)) == [("groups[3].name", "multi_tower does not read the group clicks")]
+
+
+def test_a_flat_group_may_hold_nothing_but_readings() -> None:
+    data = settings()
+    data["groups"][0]["inputs"] = []
+    config = RunConfig.model_validate(data)
+    assert check(config) == []
+    assert inputs_of(config).fields["deep"] == (4 + 3, 4)
+    layers, groups = InputLayers(config), given()
+    assert layers({**groups, "deep": torch.zeros(6, 0)})["deep"].shape == (6, 11)
+    data["groups"][0]["readings"] = []
+    with pytest.raises(ValidationError, match="needs inputs, or readings"):
+        RunConfig.model_validate(data)
 
 
 def test_encoders_have_required_fields() -> None:

@@ -48,3 +48,10 @@ print(pyarrow.default_memory_pool().backend_name, os.environ["OMP_WAIT_POLICY"])
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True)
     assert done.stdout.split() == ["system", "PASSIVE"]
+
+
+def test_only_the_switches_that_are_set_are_handed_on() -> None:
+    assert runtime.switches({"USE_FARM_HASH_TO_BUCKETIZE": "true", "HOME": "/"}) == {
+        "USE_FARM_HASH_TO_BUCKETIZE": "true"
+    }
+    assert runtime.switches({"USE_FARM_HASH_TO_BUCKETIZE": ""}) == {}

@@ -10,6 +10,7 @@ from polyrec.errors import ConfigError, nearest
 
 PROG = "tzrec.predict"
 WRITERS = {"ParquetWriter": "parquet", "CsvWriter": "csv"}
+TABLE_WRITER = "OdpsWriter"
 
 REFUSED = {
     "is_profiling": upstream.NOT_YET,
@@ -43,7 +44,10 @@ def command(argv: Sequence[str]) -> list[str]:
             "predict_steps": "--steps",
         },
     )
-    if found.writer_type:
+    if found.writer_type == TABLE_WRITER:
+        if not found.predict_output_path.startswith("odps://"):
+            raise ConfigError(f"{PROG}: --writer_type {TABLE_WRITER} needs a --predict_output_path odps://...")
+    elif found.writer_type:
         words.append(f"--format={_format(found.writer_type)}")
     # Upstream writes over the parts of an earlier run.
     return [*words, "--overwrite", *upstream.path_options(found, {"predict_input_path": "--input"})]
@@ -51,7 +55,7 @@ def command(argv: Sequence[str]) -> list[str]:
 
 def _format(writer: str) -> str:
     if writer not in WRITERS:
-        known = f"{nearest(writer, WRITERS)}; known: {', '.join(WRITERS)}"
+        known = f"{nearest(writer, WRITERS)}; known: {', '.join([*WRITERS, TABLE_WRITER])}"
         raise ConfigError(f"{PROG}: --writer_type {writer} is {upstream.NOT_YET}{known}")
     return WRITERS[writer]
 

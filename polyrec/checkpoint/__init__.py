@@ -16,14 +16,15 @@ import logging
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import torch
 
 from polyrec.checkpoint import folder as whole
-from polyrec.checkpoint import tensors
+from polyrec.checkpoint import remote, tensors
 from polyrec.config import RunConfig
 from polyrec.errors import CheckpointError, nearest
+from polyrec.storage import is_remote, joined, last_name, mirror, plain
 
 log = logging.getLogger(__name__)
 
@@ -31,9 +32,23 @@ MODEL, OPTIMIZER, STATE, CONFIG, SAMPLE = "model", "optimizer", "state.json", "c
 BEST = "best.json"
 SAMPLE_ROWS = 16
 
+Place = Path | str
+"""Where a checkpoint is: a path of this machine, or the URL of a store."""
 
-def found_in(parent: Path) -> list[Path]:
+
+def place_of(folder: str, name: str = "") -> Place:
+    """A checkpoint in a folder by path or URL, or the folder itself."""
+    return joined(folder, name) if is_remote(folder) else Path(plain(folder)) / name
+
+
+@overload
+def found_in(parent: Path) -> list[Path]: ...
+@overload
+def found_in(parent: str) -> list[str]: ...
+def found_in(parent: Place) -> list[Path] | list[str]:
     """Finished checkpoints of a folder, oldest step first; those whose manifest is damaged come before all others."""
+    if isinstance(parent, str):
+        return remote.found_in(parent, STATE)
     if not parent.is_dir():
         return []
     steps: list[tuple[int, Path]] = []
@@ -53,8 +68,14 @@ def _step(path: Path) -> int:
     return step if isinstance(step, int) else -1
 
 
-def newest(parent: Path) -> Path | None:
+@overload
+def newest(parent: Path) -> Path | None: ...
+@overload
+def newest(parent: str) -> str | None: ...
+def newest(parent: Place) -> Place | None:
     """The whole checkpoint with the highest step; each damaged one that is passed over is named in the log."""
+    if isinstance(parent, str):
+        return remote.newest(parent, STATE)
     found = found_in(parent)
     unreadable = [path for path in found if _step(path) < 0]
     for path in (*unreadable, *reversed(found[len(unreadable) :])):
@@ -65,9 +86,54 @@ def newest(parent: Path) -> Path | None:
     return None
 
 
-def locate(path: str | Path) -> Path:
-    """The checkpoint at `path`, or the newest one when it is a folder of them."""
-    path = Path(path)
+def here(place: Place) -> Path:
+    """A whole checkpoint on this machine; one of a store is copied unless another process has done so."""
+    return remote.copy(place) if isinstance(place, str) else place
+
+
+def put_back(parent: Place) -> None:
+    """Undo what a save that was interrupted has done to an earlier checkpoint."""
+    if isinstance(parent, Path):
+        whole.put_back(parent)
+
+
+def tidy(parent: Place) -> None:
+    """Remove what interrupted saves have left."""
+    for torn in remote.leftovers(parent) if isinstance(parent, str) else whole.leftovers(parent):
+        log.warning("%s: left by a save that was interrupted; removed", torn)
+        _remove(torn)
+
+
+def _remove(place: Place) -> None:
+    if isinstance(place, str):
+        remote.remove(place)
+    else:
+        whole.remove(place)
+
+
+def locate(path: Place, *, with_optimizer: bool = False) -> Path:
+    """The checkpoint at `path`, or the newest one when it is a folder of them, on this machine.
+
+    What the optimizers remember comes along from a store only when it is asked for.
+    """
+    if isinstance(path, str) and is_remote(path):
+        return _located_remotely(path, "" if with_optimizer else OPTIMIZER)
+    return _located(Path(plain(str(path))))
+
+
+def _located_remotely(url: str, leave_out: str) -> Path:
+    if remote.is_whole(url):
+        return remote.copy(url, leave_out)
+    place = remote.newest(url, STATE, leave_out)
+    if place is not None:
+        return remote.copy(place, leave_out)
+    place = remote.foreign_in(url)
+    if place is None:
+        raise CheckpointError(f"{url}: holds no whole checkpoint")
+    return remote.foreign_copy(place)
+
+
+def _located(path: Path) -> Path:
     if not path.is_dir():
         siblings = [item.name for item in path.parent.iterdir()] if path.parent.is_dir() else []
         raise CheckpointError(f"{path}: no such checkpoint{nearest(path.name, siblings)}")
@@ -205,29 +271,29 @@ def read_name_map(path: str | None) -> NameMap:
     return names
 
 
-def read_best(parent: Path) -> dict[str, Any] | None:
+def read_best(folder: str | Path) -> dict[str, Any] | None:
     """Metric, value and checkpoint of the best evaluation during training, None before the first."""
     try:
-        return json.loads((parent / BEST).read_text(encoding="utf-8"))
+        return json.loads(mirror.file_in(folder, BEST).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
 
 
-def write_best(path: Path, metric: str, value: float) -> None:
-    facts = {"metric": metric, "value": value, "checkpoint": path.name}
-    (path.parent / BEST).write_text(json.dumps(facts) + "\n", encoding="utf-8")
+def write_best(folder: str, name: str, metric: str, value: float) -> None:
+    facts = {"metric": metric, "value": value, "checkpoint": name}
+    mirror.file_in(folder, BEST).write_text(json.dumps(facts) + "\n", encoding="utf-8")
 
 
-def forget_best(parent: Path) -> None:
+def forget_best(folder: str) -> None:
     """A new run does not measure itself by an earlier one in the same folder."""
-    (parent / BEST).unlink(missing_ok=True)
+    mirror.delete(folder, BEST)
 
 
-def prune(parent: Path, keep: int | None, protected: Iterable[Path] = ()) -> None:
-    """Remove all but the newest `keep` checkpoints, and never a protected one."""
+def prune(parent: Place, keep: int | None, protected: Iterable[str] = ()) -> None:
+    """Remove all but the newest `keep` checkpoints, and never one whose name is protected."""
     if keep is None:
         return
     stays = set(protected)
-    for path in found_in(parent)[: -keep or None]:
-        if path not in stays:
-            whole.remove(path)
+    for place in found_in(parent)[: -keep or None]:
+        if last_name(place) not in stays:
+            _remove(place)

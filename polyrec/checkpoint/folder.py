@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +34,15 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def entry(path: Path) -> dict[str, object]:
+    """What a manifest says of a file."""
+    return {"bytes": path.stat().st_size, "sha256": digest(path)}
+
+
+def manifest_text(facts: Mapping[str, object], entries: Mapping[str, object]) -> str:
+    return json.dumps({**facts, "files": entries}, indent=1) + "\n"
+
+
 def unfinished(folder: Path) -> Path:
     """Where a folder is written before it gets its name."""
     return folder.parent / f"{UNFINISHED}{folder.name}"
@@ -51,16 +60,16 @@ def begin(folder: Path) -> Path:
     return place
 
 
-def finish(folder: Path, facts: dict[str, object]) -> None:
+def finish(folder: Path, facts: Mapping[str, object]) -> None:
     """Write the manifest, make every byte durable, then give the folder its name.
 
     The rename is the moment at which the folder exists: before it nothing has its name, after it everything is there.
     """
     place = unfinished(folder)
     files = sorted(path for path in place.rglob("*") if path.is_file())
-    entries = {str(path.relative_to(place)): {"bytes": path.stat().st_size, "sha256": digest(path)} for path in files}
+    entries = {str(path.relative_to(place)): entry(path) for path in files}
     manifest = place / MANIFEST
-    manifest.write_text(json.dumps({**facts, "files": entries}, indent=1) + "\n", encoding="utf-8")
+    manifest.write_text(manifest_text(facts, entries), encoding="utf-8")
     for path in (*files, manifest):
         _sync(path)
     for path in sorted({path.parent for path in files} | {place}, reverse=True):
@@ -87,13 +96,21 @@ def _sync(path: Path) -> None:
 def manifest(folder: Path) -> dict[str, object]:
     """What the folder says of itself; an error when it has no readable manifest."""
     try:
-        facts = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        content = (folder / MANIFEST).read_bytes()
     except FileNotFoundError:
         raise CheckpointError(f"{folder}: has no {MANIFEST}, so it was never finished") from None
-    except (ValueError, OSError) as error:
+    except OSError as error:
         raise CheckpointError(f"{folder / MANIFEST}: cannot be read: {error}") from None
+    return read_manifest(content, folder / MANIFEST)
+
+
+def read_manifest(content: bytes, name: Path | str) -> dict[str, object]:
+    try:
+        facts = json.loads(content.decode("utf-8"))
+    except ValueError as error:
+        raise CheckpointError(f"{name}: cannot be read: {error}") from None
     if not isinstance(facts, dict) or not _lists_files(facts.get("files")):
-        raise CheckpointError(f"{folder / MANIFEST}: does not list files with size and hash")
+        raise CheckpointError(f"{name}: does not list files with size and hash")
     return facts
 
 
@@ -110,6 +127,11 @@ def find_fault(folder: Path) -> Fault | None:
         place, _, reason = str(error).partition(": ")
         return Fault(Path(place), reason)
     assert isinstance(files, dict)
+    return find_fault_in(folder, files)
+
+
+def find_fault_in(folder: Path, files: Mapping[str, Mapping[str, object]]) -> Fault | None:
+    """The first way in which these files differ from what a manifest says of them."""
     for name, entry in files.items():
         path = folder / name
         if not path.is_file():

@@ -14,6 +14,7 @@ from typing import Any
 from polyrec import runtime
 from polyrec.cli.logs import show_logs
 from polyrec.errors import ConfigError, PolyrecError, nearest
+from polyrec.storage import copies
 
 VERBS = {
     "train": "train a model",
@@ -38,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (PolyrecError, OSError) as error:
         if "--debug" in words:
             traceback.print_exc()
-        sys.stderr.write(f"{_message(error)}\n")
+        sys.stderr.write(f"{copies.shown(_message(error))}\n")
         return error.exit_code if isinstance(error, PolyrecError) else PolyrecError.exit_code
     except KeyboardInterrupt:
         sys.stderr.write("stopped\n")

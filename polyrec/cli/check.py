@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from polyrec import storage
 from polyrec.cli import configs
 from polyrec.cli.flags import Flags
 from polyrec.config import RunConfig
-from polyrec.errors import ConfigError, DataError, Origin, Problem
+from polyrec.errors import ConfigError, DataError, Origin, Problem, StorageError
 
 if TYPE_CHECKING:
+    from polyrec.data.faults import FaultCounts
     from polyrec.dialects import Examined, Loaded
 
 READ_WHOLE_BYTES = 16 << 20
@@ -23,6 +25,7 @@ READ_WHOLE_BYTES = 16 << 20
 def flags() -> Flags:
     found = configs.config_flags("polyrec check", __doc__ or "")
     found.add_argument("--json", action="store_true", help="everything in the line of JSON, no text")
+    configs.add_faults_option(found)
     found.add_argument("--no-data", action="store_true", help="do not look at the data, even when it is at hand")
     return found
 
@@ -49,39 +52,42 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _check_data(loaded: Loaded, run: RunConfig, paths: Sequence[str]) -> tuple[list[Problem], int]:
     """Problems of the run with the first of its files, and the exit code for them; absent files get a note."""
-    from polyrec import checks
     from polyrec.data import files
-    from polyrec.dialects.structure import origin_of
 
     if not paths:
         return [], 0
     try:
-        first = files.expand(paths, run.data.reader.suffixes())[0]
-    except DataError as error:
+        found, left_out = files.look(paths, run.data.reader.suffixes())
+    except (DataError, StorageError) as error:
         loaded.report.notes.append(Problem(None, "", f"not looked at: {error}"))
         return [], 0
+    if left_out:
+        loaded.report.notes.append(Problem(None, "", f"left out of the data: {left_out}"))
+    first = found[0]
     try:
-        wrong = checks.check_columns(run, run.data.reader.arrow_schema(first).names)
-        if not wrong:
-            _read(run, first)
+        is_training = paths is run.data.train
+        wrong = configs.check_columns(run, configs.origins_of(loaded, run), first, is_training=is_training)
+        faults = None if wrong else _read(run, first)
     except DataError as error:
         return [Problem(None, "", str(error))], error.exit_code
-    return [
-        Problem(origin_of(loaded.origins, path), path, f"{message} ({first})") for path, message in wrong
-    ], 2 if wrong else 0
+    if faults is not None and faults.total:
+        loaded.report.notes.append(Problem(None, "", f"{first}: {faults.table()}"))
+    return wrong, 2 if wrong else 0
 
 
-def _read(run: RunConfig, path: str) -> None:
-    """Read a file as training would, so that what cannot be read is found now."""
-    from polyrec.data.readers import Span
+def _read(run: RunConfig, path: str) -> FaultCounts | None:
+    """Read a file as training would, so that what cannot be read is found now; returns the faults that are allowed."""
+    from polyrec.data.loader import RowLoader
+    from polyrec.data.sift import Sieve
     from polyrec.features._program import Program
 
-    program = Program(run)
-    is_small = os.path.getsize(path) <= READ_WHOLE_BYTES
-    for _, rows in run.data.reader.read(Span(path, 0, run.data.reader.length(path)), run.columns):
-        program(rows)
-        if not is_small:
-            return
+    program, faults = Program(run), run.data.faults
+    sieve = None if faults.policy == "fail" else Sieve(faults, program.stages())
+    loader = RowLoader(run.data.reader, [path], run.columns, batch_size=run.data.batch_size, sieve=sieve)
+    is_small = storage.size(path) <= READ_WHOLE_BYTES
+    for _ in islice(loader.prepared(lambda rows, _: program(rows), 0), None if is_small else 1):
+        pass
+    return loader.faults and loader.faults.all
 
 
 def _answer(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import sys
 from pathlib import Path
@@ -10,6 +11,10 @@ from typing import Any
 
 from polyrec.cli.flags import Flags
 from polyrec.errors import CheckpointError, ConfigError, nearest
+from polyrec.storage import copies, is_remote, listing, plain
+
+INDEX = ".metadata"
+"""The file that says what tensors a folder holds."""
 
 
 def flags() -> Flags:
@@ -38,16 +43,17 @@ def contents(path: str) -> list[dict[str, Any]]:
 
     A weight has the name that a map of names for fine-tuning calls it by; other tensors begin with their folder.
     """
-    if not Path(path).is_dir():
+    place = _indexes(path) if is_remote(path) else Path(plain(path))
+    if not place.is_dir():
         raise CheckpointError(f"{path}: no such folder")
-    folders = sorted(file.parent for file in Path(path).rglob(".metadata"))
+    folders = sorted(file.parent for file in place.rglob(INDEX))
     if not folders:
-        raise CheckpointError(f"{path}: holds no checkpoint (no .metadata file in it)")
+        raise CheckpointError(f"{path}: holds no checkpoint (no {INDEX} file in it)")
     from polyrec.checkpoint.tensors import shapes
 
     found = []
     for folder in folders:
-        part = folder.relative_to(path).as_posix()
+        part = folder.relative_to(place).as_posix()
         is_weights = part in (".", "model")
         for name, (shape, kind) in shapes(folder).items():
             full = name if is_weights else f"{part}/{name}"
@@ -55,3 +61,9 @@ def contents(path: str) -> list[dict[str, Any]]:
             found.append((not is_weights, -size, full, list(shape), str(kind).removeprefix("torch.")))
     names = ("name", "shape", "type", "bytes")
     return [dict(zip(names, (*item, -size), strict=True)) for _, size, *item in sorted(found)]
+
+
+def _indexes(url: str) -> Path:
+    """The indexes of a checkpoint in a store, without its tensors."""
+    names = {name: size for name, size in listing.below(url).items() if name.rpartition("/")[2] == INDEX}
+    return copies.held(url, json.dumps(["indexes", names]), names, lambda place: None)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from polyrec import catalog
-from polyrec.cli.flags import Flags, paths
-from polyrec.errors import ConfigError, Problem, nearest
+from polyrec import catalog, storage
+from polyrec.cli.flags import Flags, choice, paths
+from polyrec.errors import ConfigError, Origin, Problem, nearest
 
 if TYPE_CHECKING:
-    from polyrec.config import RunConfig, Step
+    from polyrec.config import RunConfig
     from polyrec.dialects import Examined, Loaded
+    from polyrec.workflow import Step
 
 
 def config_flags(prog: str, description: str) -> Flags:
@@ -48,6 +49,13 @@ def add_data_options(flags: Flags, *names: str) -> None:
         flags.add_argument(f"--{name}", nargs="*", metavar="PATH", help=f"files, folders or globs to {name} on")
 
 
+def add_faults_option(flags: Flags) -> None:
+    flags.add_argument(
+        "--faults", type=choice("fail", "skip", "default"), metavar="fail|skip|default",
+        help="what becomes of rows that cannot be used: an error, left out, or their values count as missing",
+    )  # fmt: skip
+
+
 def load(arguments: argparse.Namespace) -> Loaded:
     """The config that the flags ask for, with what was found while reading it."""
     return examine(arguments).loaded()
@@ -55,14 +63,16 @@ def load(arguments: argparse.Namespace) -> Loaded:
 
 def examine(arguments: argparse.Namespace) -> Examined:
     """The same, which may have problems."""
-    from polyrec import dialects
+    from polyrec import dialects, runtime
     from polyrec.dialects import edits
 
     add_plugins(arguments)
     changes = [edit for text in arguments.edit for edit in edits.parse(text)]
     settings = dict(edits.set_values(text) for text in arguments.set)
+    if getattr(arguments, "faults", None):
+        settings["data.faults.policy"] = arguments.faults
     path = config_path(arguments.config)
-    return dialects.examine(path, dialect=arguments.dialect, edits=changes, settings=settings)
+    return dialects.examine(path, arguments.dialect, changes, settings, runtime.switches())
 
 
 def config_path(name: str) -> str:
@@ -81,7 +91,7 @@ def add_plugins(arguments: argparse.Namespace) -> None:
 
 def steps_of(loaded: Loaded, verb: str) -> list[Step]:
     """A workflow's steps, or the single step of a plain run."""
-    from polyrec.config import Step, Workflow
+    from polyrec.workflow import Step, Workflow
 
     if isinstance(loaded.config, Workflow):
         return list(loaded.config.steps)
@@ -111,24 +121,60 @@ def with_paths(
     evaluate: Sequence[str] | None = None,
 ) -> RunConfig:
     """The run with other folders or files; None keeps what it has."""
+    for path in (model_dir or "", *(train or ()), *(evaluate or ())):
+        check_place(path)
     data = {name: paths(value) for name, value in (("train", train), ("evaluate", evaluate)) if value is not None}
     if data:
         run = run.model_copy(update={"data": run.data.model_copy(update=data)})
     return run.model_copy(update={"model_dir": model_dir}) if model_dir else run
 
 
-def check_data(run: RunConfig, verb: str) -> None:
-    """Find out before anything is built or written whether the files of a run are there and have its columns."""
+def check_place(path: str) -> None:
+    """A path from the command line that is no usable URL is told before anything is done."""
+    for part in path.split(","):
+        wrong = storage.fault(part.strip())
+        if wrong:
+            raise ConfigError(f"{storage.masked(part)}: {wrong}")
+
+
+def origins_of(loaded: Loaded, run: RunConfig) -> Mapping[str, Origin]:
+    """Where the values of a run were read; in a workflow its own paths begin with its step."""
+    from polyrec.workflow import Workflow
+
+    if not isinstance(loaded.config, Workflow):
+        return loaded.origins
+    start = f"steps[{[step.run is run for step in loaded.config.steps].index(True)}].run"
+    return {
+        path.removeprefix(start).removeprefix("."): origin
+        for path, origin in loaded.origins.items()
+        if path == start or path.startswith(f"{start}.")
+    }
+
+
+def check_columns(
+    run: RunConfig, origins: Mapping[str, Origin], file: str, *, is_training: bool = True
+) -> list[Problem]:
+    """What a file's columns lack, told where the config asks for it."""
     from polyrec import checks
+    from polyrec.dialects.structure import origin_of
+
+    wrong = checks.check_columns(run, run.data.reader.arrow_schema(file).names, is_training=is_training)
+    return [Problem(origin_of(origins, path), path, f"{message} ({file})") for path, message in wrong]
+
+
+def check_data(run: RunConfig, verb: str, origins: Mapping[str, Origin]) -> None:
+    """Find out before anything is built or written whether the files of a run are there and have its columns."""
     from polyrec.data import files
 
-    wanted = [run.data.train] if verb == "train" else []
+    wanted = [(run.data.train, True)] if verb == "train" else []
     if verb == "evaluate" or run.train.evaluate_after_save:
-        wanted.append(run.data.evaluate)
-    wrong: dict[str, str] = {}
-    for given in filter(None, wanted):
+        wanted.append((run.data.evaluate, False))
+    wrong: dict[str, Problem] = {}
+    for given, is_training in wanted:
+        if not given:
+            continue
         first = files.expand(given, run.data.reader.suffixes())[0]
-        for path, message in checks.check_columns(run, run.data.reader.arrow_schema(first).names):
-            wrong.setdefault(path, f"{message} ({first})")
+        for problem in check_columns(run, origins, first, is_training=is_training):
+            wrong.setdefault(problem.path, problem)
     if wrong:
-        raise ConfigError(Problem(None, path, message) for path, message in wrong.items())
+        raise ConfigError(wrong.values())

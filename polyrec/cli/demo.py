@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _config(path: str, folder: Path, data: DemoData) -> RunConfig:
     from polyrec import dialects
-    from polyrec.config import Workflow
+    from polyrec.workflow import Workflow
 
     loaded = dialects.load(path).config
     if isinstance(loaded, Workflow):

@@ -7,7 +7,7 @@ from typing import Any
 
 from polyrec.cli import configs
 from polyrec.cli.flags import Flags
-from polyrec.config import Workflow
+from polyrec.workflow import Workflow
 
 
 def flags() -> Flags:
@@ -16,6 +16,7 @@ def flags() -> Flags:
     found.add_argument("--checkpoint", metavar="PATH", help="checkpoint, or folder of them")
     configs.add_data_options(found, "evaluate")
     found.add_argument("--result-file", metavar="NAME", help="file in the model folder that the result goes to")
+    configs.add_faults_option(found)
     configs.add_step_option(found)
     return found
 
@@ -26,8 +27,9 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     if isinstance(config, Workflow):
         step = configs.choose_step(loaded, "evaluate", arguments.step)
         config, folder = step.run, step.checkpoint
+    origins = configs.origins_of(loaded, config)
     config = configs.with_paths(config, model_dir=arguments.model_dir, evaluate=arguments.evaluate)
-    configs.check_data(config, "evaluate")
+    configs.check_data(config, "evaluate", origins)
     from polyrec import api
 
     if folder is not None and arguments.checkpoint is None:

@@ -22,6 +22,7 @@ def flags() -> Flags:
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     step = configs.choose_step(configs.load(arguments), "train", arguments.step)
     config = configs.with_paths(step.run, model_dir=arguments.model_dir)
+    configs.check_place(arguments.to)
     from polyrec import api
 
     return api.export(config, arguments.to, checkpoint=arguments.checkpoint, assets=names(arguments.assets))

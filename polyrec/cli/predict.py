@@ -25,6 +25,7 @@ def flags() -> Flags:
     found.add_argument("--format", type=choice("parquet", "csv"), metavar="parquet|csv", help="file format to write")
     found.add_argument("--steps", type=above_zero, metavar="N", help="batches to score, all if left out")
     found.add_argument("--overwrite", action="store_true", help="replace the parts that the output folder holds")
+    configs.add_faults_option(found)
     configs.add_config_options(found)
     configs.add_step_option(found)
     return found
@@ -34,6 +35,8 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     if (arguments.model is None) == (arguments.config is None):
         raise ConfigError("polyrec predict: needs either a MODEL folder or --config, not both")
     inputs, output = paths(arguments.input), arguments.output
+    for path in (*inputs, output):
+        configs.check_place(path)
     options: dict[str, Any] = {
         "reserve": names(arguments.reserve),
         "columns": names(arguments.columns),
@@ -41,6 +44,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         "format": arguments.format,
         "steps": arguments.steps,
         "overwrite": arguments.overwrite,
+        "faults": arguments.faults,
     }
     if arguments.model is not None:
         _only_with_config(arguments)

@@ -9,7 +9,7 @@ from polyrec.cli import configs
 from polyrec.cli.flags import Flags
 
 if TYPE_CHECKING:
-    from polyrec.config import Step
+    from polyrec.workflow import Step
 
 
 def flags() -> Flags:
@@ -17,9 +17,10 @@ def flags() -> Flags:
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    steps = configs.steps_of(configs.load(arguments), "train")
+    loaded = configs.load(arguments)
+    steps = configs.steps_of(loaded, "train")
     for step in steps:
-        configs.check_data(step.run, step.verb)
+        configs.check_data(step.run, step.verb, configs.origins_of(loaded, step.run))
     results: list[dict[str, Any]] = []
     for step in steps:
         result = _do(step)

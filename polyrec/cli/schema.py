@@ -20,7 +20,8 @@ def run(arguments: argparse.Namespace) -> str:
     configs.add_plugins(arguments)
     if arguments.markdown:
         from polyrec.cli import reference
-        from polyrec.config import RunConfig, Workflow
+        from polyrec.config import RunConfig
+        from polyrec.workflow import Workflow
 
         return reference.page((RunConfig, Workflow))
     from polyrec import dialects

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -14,9 +15,11 @@ from torchrec.sparse.jagged_tensor import KeyedJaggedTensor
 from polyrec.config import Group, RunConfig
 from polyrec.data.columns import Column, Dense, Ragged, RaggedBags, RaggedDense, RowError
 from polyrec.data.lookups import Pooling, Stack, stacks
+from polyrec.data.numbers import labels as read_labels
+from polyrec.data.numbers import numbers
 from polyrec.data.samplers import Sampled
+from polyrec.data.sift import Stage
 from polyrec.features._program import Program
-from polyrec.features._values import values
 
 _ANY_VALUE = 2**63 - 1
 """Values of tables with collisions are less than this."""
@@ -64,6 +67,17 @@ class Batch:
         """Bags of each lookup: those of the rows, and those of the sampled items."""
         return self.size + (self.sampled.count if self.sampled else 0)
 
+    @property
+    def nbytes(self) -> int:
+        """Memory that the tensors take."""
+        parts = [self.dense, self.counts, self.lengths, self.labels, self.sample_weights]
+        tensors = [tensor for part in parts for tensor in part.values()]
+        tensors += [tensor for pair in self.sequences.values() for tensor in pair]
+        for ids in self.ids.values():
+            weights = ids.weights_or_none()
+            tensors += [ids.values(), ids.lengths()] + ([] if weights is None else [weights])
+        return sum(tensor.nbytes for tensor in tensors)
+
     def to(self, device: torch.device) -> Batch:
         """The same batch on another device."""
         if device.type == "cpu":
@@ -92,8 +106,10 @@ class Collator:
     def __init__(self, config: RunConfig, with_labels: bool) -> None:
         self._stacks = stacks(config)
         of_items = config.item_features
+        self._program = Program(config)
         self._rows_program = Program(config, config.feature_names.keys() - of_items)
         self._items_program = Program(config, of_items)
+        self._features = config.feature_names
         self._limits = {
             (lookup.feature, table.rows if table.collisions is None else _ANY_VALUE)
             for stack in self._stacks
@@ -109,6 +125,37 @@ class Collator:
         if not with_labels:
             self._weights = []
 
+    def stages(self) -> list[Stage]:
+        """The parts of the work that may fail for some rows, for finding out which rows those are."""
+        groups = [
+            Stage(partial(self._group_lengths, group, names), self._program.base_columns(self._inputs(names)))
+            for group, names in self._sequence_groups.items()
+        ]
+        limits = [
+            Stage(partial(self._in_range, feature, limit), self._program.base_columns(self._inputs([feature])))
+            for feature, limit in self._limits
+        ]
+        labels = [Stage(partial(read_labels, name=name, classes=count)) for name, count in self._labels.items()]
+        weights = [Stage(partial(numbers, name=name)) for name in self._weights]
+        return [*labels, *weights, *self._program.stages(), *limits, *groups]
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Columns without which a row is of no use."""
+        return (*self._labels, *self._weights)
+
+    def _inputs(self, features: Iterable[str]) -> list[str]:
+        return [column for name in features for column in self._features[name].inputs]
+
+    def _in_range(self, feature: str, limit: int, rows: pa.RecordBatch) -> None:
+        found = self._features[feature].transform(rows)
+        assert isinstance(found, Ragged | RaggedBags)
+        _check_range(feature, _by_row(found), limit)
+
+    def _group_lengths(self, group: str, names: Iterable[str], rows: pa.RecordBatch) -> None:
+        found = {name: _lengths(self._features[name].transform(rows)) for name in names}
+        _shared_lengths(group, found, rows.num_rows)
+
     def __call__(self, found: pa.RecordBatch | Sampled) -> Batch:
         sampled = found if isinstance(found, Sampled) else Sampled(found)
         rows, items = sampled.rows, sampled.items
@@ -123,7 +170,7 @@ class Collator:
         }
         return Batch(
             size=rows.num_rows,
-            ids={stack.name: _keyed(stack, ids, places) for stack in self._stacks},
+            ids=_keyed(self._stacks, ids, places),
             dense={name: _tensor(item.values) for name, item in columns.items() if isinstance(item, Dense)},
             sequences={
                 name: (_tensor(item.values), _tensor(item.lengths.astype(np.int64)))
@@ -133,8 +180,8 @@ class Collator:
             counts={name: _tensor(item.counts.astype(np.int64)) for name, item in bags.items()},
             lengths={group: _tensor(values) for group, values in lengths.items()},
             longest={group: max(1, int(values.max(initial=0))) for group, values in lengths.items()},
-            labels={name: _tensor(_labels(rows, name, classes)) for name, classes in self._labels.items()},
-            sample_weights={name: _tensor(_numbers(rows, name).astype(np.float32)) for name in self._weights},
+            labels={name: _tensor(read_labels(rows, name, classes)) for name, classes in self._labels.items()},
+            sample_weights={name: _tensor(numbers(rows, name).astype(np.float32)) for name in self._weights},
             sampled=None
             if items is None
             else SampledItems(
@@ -230,6 +277,8 @@ def _shared_lengths(group: str, lengths: Mapping[str, np.ndarray], size: int) ->
                 row,
                 f"{first[row]} values of {first_name} but {other[row]} of {name}; the sequences of a group must be "
                 "equally long",
+                "size",
+                np.flatnonzero(first != other),
             )
     return first.astype(np.int64)
 
@@ -237,7 +286,8 @@ def _shared_lengths(group: str, lengths: Mapping[str, np.ndarray], size: int) ->
 def _check_range(feature: str, item: Ragged, rows: int) -> None:
     """The last thing before ids become addresses, where nothing checks them."""
     ids = item.values
-    if not ids.size or (ids.min() >= 0 and ids.max() < rows):
+    # As an unsigned number, an id below 0 is larger than any table.
+    if not ids.size or int(ids.view(np.uint64).max()) < rows:
         return
     position = int(np.argmax((ids < 0) | (ids >= rows)))
     row = int(np.searchsorted(np.cumsum(item.lengths), position, side="right"))
@@ -246,10 +296,32 @@ def _check_range(feature: str, item: Ragged, rows: int) -> None:
         row,
         f"id {ids[position]} is not a row of its table, which has {rows} (0 to {rows - 1}); raise the number of "
         "buckets or map the value to a default",
+        "range",
+        np.unique(np.searchsorted(np.cumsum(item.lengths), np.flatnonzero((ids < 0) | (ids >= rows)), side="right")),
     )
 
 
-def _keyed(stack: Stack, columns: Mapping[str, Ragged | RaggedBags], size: int) -> KeyedJaggedTensor:
+def _keyed(
+    stacks: Sequence[Stack], columns: Mapping[str, Ragged | RaggedBags], size: int
+) -> dict[str, KeyedJaggedTensor]:
+    """The lookups of each stack; those that look up the same ids share their memory."""
+    made: dict[tuple[tuple[str, ...], ...], tuple[Tensor, Tensor, Tensor | None]] = {}
+    found = {}
+    for stack in stacks:
+        what = tuple((lookup.feature, lookup.pooling, lookup.per) for lookup in stack.lookups)
+        if what not in made:
+            made[what] = _looked_up(stack, columns, size)
+        values, lengths, weights = made[what]
+        found[stack.name] = KeyedJaggedTensor(
+            keys=stack.keys, values=values, lengths=lengths, weights=weights, stride=size
+        )
+    return found
+
+
+def _looked_up(
+    stack: Stack, columns: Mapping[str, Ragged | RaggedBags], size: int
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Ids, lengths of bags and weights of all lookups of a stack, one after another."""
     found = [columns[lookup.feature] for lookup in stack.lookups]
     items = [_by_row(item) for item in found]
     shares = [
@@ -266,12 +338,10 @@ def _keyed(stack: Stack, columns: Mapping[str, Ragged | RaggedBags], size: int) 
                 ]
             )
         )
-    return KeyedJaggedTensor(
-        keys=stack.keys,
-        values=torch.from_numpy(np.concatenate([item.values for item in items], dtype=np.int64)),
-        lengths=torch.from_numpy(np.concatenate([_filled_up(item.lengths, size) for item in items], dtype=np.int32)),
-        weights=weights,
-        stride=size,
+    return (
+        torch.from_numpy(np.concatenate([item.values for item in items], dtype=np.int64)),
+        torch.from_numpy(np.concatenate([_filled_up(item.lengths, size) for item in items], dtype=np.int32)),
+        weights,
     )
 
 
@@ -308,32 +378,3 @@ def _shares(pooling: Pooling, item: Ragged) -> np.ndarray | None:
         totals = np.sqrt(totals)
     parts = np.divide(1, totals, out=np.zeros_like(totals), where=totals != 0)
     return (weights * parts[bags]).astype(np.float32)
-
-
-def _numbers(rows: pa.RecordBatch, name: str) -> np.ndarray:
-    """A finite number for each row, float64 [B]; slot text gives each as a list of one."""
-    found = values(rows, name)
-    several = found.lengths != 1
-    if several.any():
-        row = int(np.argmax(several))
-        raise found.error_in(row, f"{found.lengths[row]} values; a label or weight is one number, so correct the row")
-    numbers = found.numbers(np.float64, "correct it, or leave such rows out")
-    unusable = ~np.isfinite(numbers)
-    if unusable.any():
-        row = int(np.argmax(unusable))
-        what = "no value" if np.isnan(numbers[row]) else f"{numbers[row]}"
-        raise found.error_in(row, f"{what}; a label or weight is a finite number, so leave such rows out")
-    return numbers
-
-
-def _labels(rows: pa.RecordBatch, name: str, classes: int) -> np.ndarray:
-    """int64 [B] of several classes, else float32."""
-    numbers = _numbers(rows, name)
-    if classes == 1:
-        return numbers.astype(np.float32)
-    wrong = (numbers != np.floor(numbers)) | (numbers < 0) | (numbers >= classes)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        what = f"label {numbers[row]:g} is none of the {classes} classes 0 to {classes - 1}"
-        raise RowError(f"column {name}", row, f"{what}; correct the row, or the number of classes")
-    return numbers.astype(np.int64)

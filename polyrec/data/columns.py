@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from polyrec.errors import DataError
 
+Kind = Literal["broken", "unreadable", "range", "missing", "size", "other"]
+"""What is wrong with a row: it cannot be taken apart; a value is not of the type that is needed; it is no known id or
+class; there is none; there are too many or too few of them; anything else."""
+
 
 class RowError(DataError):
     """A row that cannot be used, by its number in the batch, from 0; who transforms a batch knows no more of it."""
 
-    def __init__(self, subject: str, row: int, what: str) -> None:
-        """`subject` is the column, feature or group that is wrong there."""
+    def __init__(self, subject: str, row: int, what: str, kind: Kind = "other", rows: np.ndarray | None = None) -> None:
+        """`subject` is the column, feature or group that is wrong there; `rows` are all in which it is wrong so, where
+        whoever finds one knows them all."""
         self.subject = subject
         self.row = row
         self.what = what
+        self.kind: Kind = kind
+        self.rows = rows
         super().__init__(f"{subject}: row {row}: {what}")
 
     def at(self, place: str) -> DataError:

@@ -2,70 +2,37 @@
 
 from __future__ import annotations
 
+import logging
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from polyrec.data.columns import RowError
+from polyrec.data.cursor import Cursor, Part, Pieces, Room, Rows
+from polyrec.data.draft import Draft
+from polyrec.data.faults import MARK, MARKS, FaultLog
+from polyrec.data.numbers import costs, usable_costs
 from polyrec.data.position import Position, Work, deal, remaining
 from polyrec.data.readers import Span, check_columns
+from polyrec.data.sift import Sieve
 from polyrec.errors import DataError
 from polyrec.families import ReaderConfig
+from polyrec.storage import TABLES, last_name, scheme
 
 T = TypeVar("T")
-Pieces = Sequence[tuple[Span, int]]
-"""What parts of files rows came from, in their order, and how many came from each."""
+log = logging.getLogger(__name__)
 
+REQUESTS = 16
+"""Files of a store that are asked for their length at once."""
+TRIED_ROWS = 1024
+"""Rows that tell how much memory the others will take."""
 FILE_ORDER = 0
 ROW_ORDER = 1
-
-
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """Rows in memory and the position before any of them."""
-
-    batch: pa.RecordBatch
-    pieces: Pieces
-    order: np.ndarray | None
-    """Which row of the batch is given out when; None for the order they stand in."""
-    begin: int
-    """Rows given out earlier."""
-    position: Callable[[int], Position]
-    """Where the next row is when so many rows have been given out."""
-
-    @property
-    def end(self) -> int:
-        return self.batch.num_rows
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """Some of the rows in memory, on their way into one batch."""
-
-    source: _Rows
-    start: int
-    stop: int
-
-    def rows(self) -> pa.RecordBatch:
-        order = self.source.order
-        if order is None:
-            return self.source.batch.slice(self.start, self.stop - self.start)
-        return self.source.batch.take(pa.array(order[self.start : self.stop]))
-
-    def origin(self, row: int) -> tuple[Span, int]:
-        """The piece of a file that a row of this part came with, and the row's number there."""
-        order = self.source.order
-        at = self.start + row if order is None else int(order[self.start + row])
-        for piece, count in self.source.pieces:
-            if at < count:
-                return piece, at
-            at -= count
-        raise AssertionError("pieces hold every row of their batch")
 
 
 class RowLoader:
@@ -87,7 +54,13 @@ class RowLoader:
         shuffle_rows: int = 0,
         shuffled_files: bool = False,
         seed: int = 0,
+        by_file: bool = False,
+        sieve: Sieve | None = None,
+        cost: tuple[str, float] | None = None,
+        shuffle_bytes: int | None = None,
     ) -> None:
+        """`cost` is the column of what rows cost, and the most that a batch may; `shuffle_bytes` the most that the rows
+        of a shuffled block may take. Without a sieve the first row that cannot be used is an error."""
         assert batch_size > 0
         assert 0 <= rank < world
         self.reader = reader
@@ -100,11 +73,19 @@ class RowLoader:
         self.shuffle_rows = shuffle_rows
         self.shuffled_files = shuffled_files
         self.seed = seed
-        self._files = [Work((Span(path, 0, reader.length(path)),)) for path in self.files]
-        sizes = [f"{Path(work.spans[0].path).name}:{work.units}" for work in self._files]
+        self.by_file = by_file
+        self.sieve = sieve
+        self.faults = None if sieve is None else FaultLog(sieve.config)
+        self.cost = cost
+        self._files = [
+            Work((Span(path, 0, length),)) for path, length in zip(files, lengths(reader, files), strict=True)
+        ]
+        sizes = [f"{_name_of(work.spans[0].path)}:{work.units}" for work in self._files]
         self.data = zlib.crc32("\n".join(sizes).encode())
         """Checksum of the names and sizes of the files, whichever folder they lie in."""
         self._schema: pa.Schema | None = None
+        if shuffle_rows and shuffle_bytes is not None:
+            self.shuffle_rows = self._fitting(shuffle_rows, shuffle_bytes)
 
     def batches(self, epoch: int, start: Position | None = None) -> Iterator[tuple[pa.RecordBatch, Position]]:
         """Batches of `batch_size` rows, the last one smaller, each with the position of the row after it."""
@@ -115,47 +96,91 @@ class RowLoader:
     ) -> Iterator[tuple[T, Position]]:
         """What `prepare` makes of each batch and its number in the epoch, from 0.
 
-        A row that it refuses is named by its place in the files.
+        A row that it refuses is named by its place in the files, or dealt with by the sieve.
         """
-        for parts, position in self._batches(epoch, start):
-            try:
-                item = prepare(_joined([part.rows() for part in parts]), position.batches - 1)
-            except RowError as error:
-                raise error.at(self._place(parts, error.row)) from error
+        for item, _, position in self._made(prepare, epoch, start):
             yield item, position
 
-    def _place(self, parts: Sequence[_Part], row: int) -> str:
-        for part in parts:
-            if row < part.stop - part.start:
-                return self.reader.place(*part.origin(row))
-            row -= part.stop - part.start
-        raise AssertionError("an error is about a row of its batch")
+    def with_rows(
+        self, prepare: Callable[[pa.RecordBatch, int], T], epoch: int, start: Position | None = None
+    ) -> Iterator[tuple[T, pa.RecordBatch, Position]]:
+        """The same, each with its rows as they were read."""
+        for item, draft, position in self._made(prepare, epoch, start):
+            yield item, draft.originals, position
 
-    def _batches(self, epoch: int, start: Position | None) -> Iterator[tuple[list[_Part], Position]]:
-        position = start or Position(epoch=epoch, data=self.data)
+    def _made(
+        self, prepare: Callable[[pa.RecordBatch, int], T], epoch: int, start: Position | None
+    ) -> Iterator[tuple[T, Draft, Position]]:
+        position = start or self.begin(epoch)
         if position.epoch != epoch or not self.fits(position):
             raise DataError(f"a position in epoch {position.epoch} of other files cannot begin epoch {epoch} of these")
-        parts: list[_Part] = []
-        count, number = 0, position.batches
-        for rows in self._walk(position):
-            at = rows.begin
-            while at < rows.end:
-                end = min(rows.end, at + self.batch_size - count)
-                parts.append(_Part(rows, at, end))
-                count += end - at
-                at = end
-                position = rows.position(at)
-                if count == self.batch_size:
-                    number += 1
-                    yield parts, replace(position, batches=number)
-                    parts, count = [], 0
-        if count and not self.drop_remainder:
-            yield parts, replace(position, batches=number + 1)
+        if self.faults is not None:
+            self.faults.begin_pass()
+        cursor = Cursor(self._walk(position), position, None if self.cost is None else self._costs)
+        number = position.batches
+        while (made := self._next(cursor, prepare, number)) is not None:
+            item, draft = made
+            number += 1
+            yield item, draft, replace(cursor.position, batches=number)
+            del item, draft, made  # else two batches of rows are held while the next one is made
+
+    def _next(self, cursor: Cursor, prepare: Callable[[pa.RecordBatch, int], T], number: int) -> tuple[T, Draft] | None:
+        """The next batch: filled up again for each row that turns out to be of no use."""
+        draft = Draft(self.reader, self.sieve, self.faults)
+        while True:
+            parts = cursor.take(self._room(draft))
+            if parts:
+                draft.add(parts)
+                if draft.count < self.batch_size:
+                    continue
+            if not draft.count or (draft.count < self.batch_size and self.drop_remainder and cursor.is_at_end):
+                return None
+            try:
+                return prepare(draft.rows, number), draft
+            except RowError as error:
+                draft.sift(error)
+
+    def _fitting(self, rows: int, most: int) -> int:
+        """As many of so many rows as fit into memory, by the first rows of the first file, so that all ranks agree."""
+        path = self.files[0]
+        _, found = next(self._read(Span(path, 0, self.reader.length(path))), (None, None))
+        if found is None:
+            return rows
+        tried = found.slice(0, TRIED_ROWS)
+        fitting = max(1, int(most / max(tried.nbytes / tried.num_rows, 1.0)))
+        if fitting < rows:
+            log.info("%d rows are shuffled together, not %d: more do not fit into data.memory", fitting, rows)
+        return min(rows, fitting)
+
+    def _room(self, draft: Draft) -> Room:
+        left = self.batch_size - draft.count
+        if self.cost is None:
+            return Room(left)
+        name, limit = self.cost
+        if not draft.count:
+            return Room(left, limit)
+        return Room(left, limit, float(np.cumsum(usable_costs(draft.rows, name))[-1]), is_empty=False)
+
+    def _costs(self, rows: Rows) -> np.ndarray:
+        """What rows cost in the order in which they are given out."""
+        assert self.cost is not None
+        name, _ = self.cost
+        try:
+            found = costs(rows.batch, name)
+        except RowError as error:
+            if self.sieve is None:
+                row = error.row if rows.order is None else int(np.flatnonzero(rows.order == error.row)[0])
+                raise error.at(self.reader.place(*Part(rows, row, row + 1).origin(0))) from error
+            found = usable_costs(rows.batch, name)
+        return found if rows.order is None else found[rows.order]
 
     def about_rows(self) -> int | None:
         """Rows of an epoch over all ranks; an estimate where the first file's reader knows no better."""
         rate = self.reader.rows_per_unit(self.files[0])
         return None if rate is None else round(rate * sum(work.units for work in self._files))
+
+    def begin(self, epoch: int) -> Position:
+        return Position(epoch=epoch, data=self.data, files=self.files if self.reader.has_sessions else ())
 
     def fits(self, position: Position) -> bool:
         """Whether the position was taken in files of the same names and sizes."""
@@ -177,7 +202,8 @@ class RowLoader:
         for rank, position in enumerate(positions):
             left += remaining(self._plan(position, rank, len(positions)), position)
         batches = max(position.batches for position in positions)
-        return Position(epoch=epochs.pop(), plan=deal(left, self.world)[self.rank], data=self.data, batches=batches)
+        start = self.begin(epochs.pop())
+        return replace(start, plan=self._share(left, self.rank, self.world), batches=batches)
 
     def _plan(self, position: Position, rank: int, world: int) -> tuple[Work, ...]:
         if position.plan is not None:
@@ -187,9 +213,17 @@ class RowLoader:
             works = [Work((piece,)) for path in self.files for piece in self.reader.pieces(path)]
             order = np.random.default_rng((self.seed, position.epoch, FILE_ORDER)).permutation(len(works))
             works = [works[number] for number in order]
-        return deal(works, world)[rank]
+        return self._share(works, rank, world)
 
-    def _walk(self, start: Position) -> Iterator[_Rows]:
+    def _share(self, works: Sequence[Work], rank: int, world: int) -> tuple[Work, ...]:
+        if not self.by_file:
+            return deal(works, world)[rank]
+        of_file: dict[str, list[Work]] = {}
+        for work in works:
+            of_file.setdefault(work.spans[0].path, []).append(work)
+        return tuple(work for path in self.files for work in deal(of_file.get(path, []), world)[rank])
+
+    def _walk(self, start: Position) -> Iterator[Rows]:
         """All rows from `start` on, in the order they are given out."""
         plan = self._plan(start, self.rank, self.world)
         if start.block is not None:
@@ -204,17 +238,20 @@ class RowLoader:
             span = work.spans[0]
             if index == start.index and start.piece is not None:
                 span = replace(start.piece, stop=span.stop)
-            for piece, batch in self.reader.read(span, self.columns):
+            for piece, batch in self._read(span):
                 yield from mixer.add(index, piece, self._fitted(piece.path, batch))
         yield from mixer.flush()
 
-    def _again(self, block: Work, after: Position) -> _Rows:
+    def _read(self, span: Span) -> Iterator[tuple[Span, pa.RecordBatch]]:
+        return (self.reader.read if self.sieve is None else self.reader.read_marked)(span, self.columns)
+
+    def _again(self, block: Work, after: Position) -> Rows:
         """A block that was begun earlier, read once more and put in the same order."""
         parts: list[pa.RecordBatch] = []
         pieces: list[tuple[Span, int]] = []
         missing = block.rows
         for span in block.spans:
-            for piece, batch in self.reader.read(span, self.columns):
+            for piece, batch in self._read(span):
                 parts.append(self._fitted(piece.path, batch.slice(0, missing)))
                 pieces.append((piece, parts[-1].num_rows))
                 missing -= parts[-1].num_rows
@@ -239,6 +276,8 @@ class RowLoader:
     def _first_schema(self, names: Sequence[str]) -> pa.Schema:
         """Of the first file of all, not of the first that this rank reads, so that all ranks agree."""
         schema = self.reader.arrow_schema(self.files[0])
+        if MARKS in names:
+            schema = schema.append(pa.field(MARKS, MARK))
         check_columns(self.files[0], names, schema.names)
         return pa.schema([schema.field(name).with_type(_movable(schema.field(name).type)) for name in names])
 
@@ -260,12 +299,10 @@ class _Mixer:
     def after(self, index: int, piece: Span | None) -> Position:
         return replace(self.start, index=index, piece=piece, block=None, number=self.number)
 
-    def add(self, index: int, piece: Span, batch: pa.RecordBatch) -> Iterator[_Rows]:
+    def add(self, index: int, piece: Span, batch: pa.RecordBatch) -> Iterator[Rows]:
         if not self.rows:
             pieces = ((piece, batch.num_rows),)
-            yield _Rows(
-                batch, pieces, None, 0, lambda given: self.after(index, replace(piece, skip=piece.skip + given))
-            )
+            yield Rows(batch, pieces, None, 0, lambda given: self.after(index, replace(piece, skip=piece.skip + given)))
             return
         at = 0
         while at < batch.num_rows:
@@ -286,7 +323,7 @@ class _Mixer:
             piece = replace(self.spans.pop(), stop=piece.stop)
         self.spans.append(piece)
 
-    def flush(self) -> Iterator[_Rows]:
+    def flush(self) -> Iterator[Rows]:
         """The block gathered so far."""
         if not self.count:
             return
@@ -297,13 +334,26 @@ class _Mixer:
         yield block_rows(rows, pieces, block, self.after(*self.last))
 
 
-def block_rows(batch: pa.RecordBatch, pieces: Pieces, block: Work, after: Position) -> _Rows:
+def _name_of(path: str) -> str:
+    """A file's name without its folder, a table with its partition and without its session."""
+    return path.partition("#")[0] if scheme(path) == TABLES else last_name(path)
+
+
+def lengths(reader: ReaderConfig, files: Sequence[str]) -> list[int]:
+    """Of each file; many at once where each takes the time of a request."""
+    if not any(map(scheme, files)):
+        return [reader.length(path) for path in files]
+    with ThreadPoolExecutor(REQUESTS) as pool:
+        return list(pool.map(reader.length, files))
+
+
+def block_rows(batch: pa.RecordBatch, pieces: Pieces, block: Work, after: Position) -> Rows:
     order = np.random.default_rng(block.key).permutation(block.rows)
 
     def position(given: int) -> Position:
         return after if given == block.rows else replace(after, block=replace(block, given=given))
 
-    return _Rows(batch, pieces, order, block.given, position)
+    return Rows(batch, pieces, order, block.given, position)
 
 
 def _movable(kind: pa.DataType) -> pa.DataType:
@@ -317,7 +367,3 @@ def _movable(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_large_list(kind):
         return pa.large_list(kind.value_field.with_type(_movable(kind.value_type)))
     return kind
-
-
-def _joined(parts: list[pa.RecordBatch]) -> pa.RecordBatch:
-    return parts[0] if len(parts) == 1 else pa.concat_batches(parts)

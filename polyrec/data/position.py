@@ -51,6 +51,8 @@ class Position:
     """Checksum of the names and sizes of the files that this is a position in."""
     batches: int = 0
     """Batches given out so far in this epoch; what is drawn for a batch goes by its number."""
+    files: tuple[str, ...] = ()
+    """Names of what is read, where the names of files do not say which rows in which order."""
 
     def dump(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -68,6 +70,7 @@ class Position:
             plan=None if plan is None else tuple(_work(work) for work in plan),
             data=values["data"],
             batches=values.get("batches", 0),
+            files=tuple(values.get("files", ())),
         )
 
 

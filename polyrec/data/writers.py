@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol, Self
 
@@ -14,6 +16,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from polyrec.errors import DataError
+from polyrec.storage import copies, is_remote, joined, last_name, listing, plain, split
 
 # PyArrow makes its functions when it is imported, where a type checker does not see them.
 compute: Any = pyarrow.compute
@@ -23,28 +26,88 @@ LIST_SEPARATOR = "|"
 Format = Literal["parquet", "csv"]
 
 
+class Writer(AbstractContextManager["Writer"], Protocol):
+    """Takes the rows of one process; leaving a `with` block by an error leaves nothing of them."""
+
+    rows: int
+    receipt: str
+    """What the process that finishes the output must know of this part."""
+
+    def write(self, batch: pa.RecordBatch) -> None: ...
+
+
+class Output(Protocol):
+    """Where rows go, as all processes of a run see it."""
+
+    def begin(self, schema: Callable[[], pa.Schema], overwrite: bool) -> str:
+        """Make it ready, in one process; the others get what it returns."""
+        ...
+
+    def writer(self, begun: str, part: int) -> Writer: ...
+    def finish(self, begun: str, receipts: Sequence[str]) -> None:
+        """After all parts are written, in one process."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder by path or URL with one file of each process."""
+
+    place: str
+    format: Format
+
+    def begin(self, schema: Callable[[], pa.Schema], overwrite: bool) -> str:
+        prepare_folder(self.place, overwrite)
+        return self.place
+
+    def writer(self, begun: str, part: int) -> PartWriter:
+        return open_writer(self.place, self.format, part)
+
+    def finish(self, begun: str, receipts: Sequence[str]) -> None:
+        """Each part is there by itself."""
+
+
 def prepare_folder(folder: str, overwrite: bool = False) -> None:
     """Make the output folder; one process does this before any opens a writer.
 
     A folder that holds anything is refused; with `overwrite`, parts that earlier runs wrote are removed from it first.
     """
-    path = Path(folder)
+    if is_remote(folder):
+        _prepare_remotely(folder, overwrite)
+        return
+    path = Path(plain(folder))
     if path.exists() and not path.is_dir():
         raise DataError(f"{folder}: is a file; name a folder for the output")
     path.mkdir(parents=True, exist_ok=True)
     inside = sorted(item.name for item in path.iterdir())
+    for name in _replaced(folder, inside, overwrite):
+        (path / name).unlink()
+
+
+def _prepare_remotely(folder: str, overwrite: bool) -> None:
+    if listing.kind_of(folder) == "File":
+        raise DataError(f"{folder}: is a file; name a folder for the output")
+    for name in _replaced(folder, listing.names_in(folder), overwrite):
+        copies.remove(joined(folder, name))
+
+
+def _replaced(folder: str, inside: Sequence[str], overwrite: bool) -> list[str]:
+    """Parts of earlier runs, which must go."""
     if inside and not overwrite:
         held = ", ".join(inside[:5])
         raise DataError(f"{folder}: is not empty ({held}); name another folder, or replace its parts with --overwrite")
-    for name in inside:
-        if name.removeprefix(".").startswith("part-") and Path(name).suffix in (".parquet", ".csv", ".partial"):
-            (path / name).unlink()
+    ends = (".parquet", ".csv", ".partial")
+    return [name for name in inside if name.removeprefix(".").startswith("part-") and name.endswith(ends)]
 
 
 def open_writer(folder: str, format: Format, part: int, schema: pa.Schema | None = None) -> PartWriter:
     """A writer of `part-{part}.parquet` or `.csv`; with a schema, a part of no rows becomes a file too."""
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    return PartWriter(Path(folder, f"part-{part}.{format}"), schema)
+    name = f"part-{part}.{format}"
+    if is_remote(folder):
+        return _SentWriter(joined(folder, name), schema)
+    path = Path(plain(folder))
+    path.mkdir(parents=True, exist_ok=True)
+    return PartWriter(path / name, schema)
 
 
 class _Sink(Protocol):
@@ -60,6 +123,7 @@ class PartWriter:
     def __init__(self, path: Path, schema: pa.Schema | None = None) -> None:
         self.path = path
         self.rows = 0
+        self.receipt = ""
         self._hidden = path.with_name(f".{path.name}.partial")
         self._file: pa.NativeFile | None = None
         self._sink: _Sink | None = None
@@ -134,6 +198,26 @@ class PartWriter:
                 raise
         else:
             self.abort()
+
+
+class _SentWriter(PartWriter):
+    """Stores cannot rename: the part is written on this machine and sent when it is whole."""
+
+    def __init__(self, url: str, schema: pa.Schema | None = None) -> None:
+        self._url = url
+        self._folder = tempfile.TemporaryDirectory(prefix="polyrec-")
+        copies.stands_for(Path(self._folder.name), split(url)[0].rpartition("/")[0])
+        super().__init__(Path(self._folder.name, last_name(url)), schema)
+
+    def close(self) -> None:
+        super().close()
+        if self.path.exists():
+            copies.send(self.path, self._url)
+        self._folder.cleanup()
+
+    def abort(self) -> None:
+        super().abort()
+        self._folder.cleanup()
 
 
 _QUOTED = pa_csv.WriteOptions(include_header=True, quoting_style="needed")

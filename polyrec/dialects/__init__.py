@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
-from polyrec import checks
-from polyrec.config import RunConfig, Workflow
+from polyrec import checks, storage
+from polyrec.config import RunConfig
 from polyrec.dialects import json, pbtxt, settings, structure, yaml
 from polyrec.dialects.detect import DIALECTS, detect
 from polyrec.dialects.node import Node, Report
 from polyrec.dialects.write import dump, with_origins
-from polyrec.errors import ConfigError, Origin, Problem, nearest
+from polyrec.errors import ConfigError, Origin, Problem, StorageError, nearest
+from polyrec.workflow import Workflow
 
 if TYPE_CHECKING:
     from polyrec.dialects.edits import Edit
@@ -56,9 +57,11 @@ def load(
     dialect: str | None = None,
     edits: Iterable[Edit] = (),
     settings: Mapping[str, Any] | None = None,
+    switches: Mapping[str, str] | None = None,
 ) -> Loaded:
-    """The config of a file, with edits made to the file's fields and settings to the typed config."""
-    return examine(path, dialect, edits, settings).loaded()
+    """The config of a file, with edits made to the file's fields and settings to the typed config; `switches` are
+    variables of the environment, of which each front door takes those that its upstream reads as edits."""
+    return examine(path, dialect, edits, settings, switches).loaded()
 
 
 def examine(
@@ -66,12 +69,13 @@ def examine(
     dialect: str | None = None,
     edits: Iterable[Edit] = (),
     settings: Mapping[str, Any] | None = None,
+    switches: Mapping[str, str] | None = None,
 ) -> Examined:
     """The same, without an end when something is wrong, unless the text or its dialect cannot be made out at all."""
     if dialect is not None and dialect not in DIALECTS:
         raise ConfigError(f"--dialect {dialect} is not known{nearest(dialect, DIALECTS)}; known: {', '.join(DIALECTS)}")
     path = str(path)
-    return _examine(_text(path), path, dialect, edits, settings)
+    return _examine(_text(path), path, dialect, edits, settings, switches)
 
 
 def load_text(
@@ -80,20 +84,26 @@ def load_text(
     dialect: str | None = None,
     edits: Iterable[Edit] = (),
     settings: Mapping[str, Any] | None = None,
+    switches: Mapping[str, str] | None = None,
 ) -> Loaded:
     """The config of a text that is called `file` in errors."""
-    return _examine(text, file, dialect, edits, settings).loaded()
+    return _examine(text, file, dialect, edits, settings, switches).loaded()
 
 
 def _examine(
-    text: str, file: str, dialect: str | None, edits: Iterable[Edit], settings: Mapping[str, Any] | None
+    text: str,
+    file: str,
+    dialect: str | None,
+    edits: Iterable[Edit],
+    settings: Mapping[str, Any] | None,
+    switches: Mapping[str, str] | None,
 ) -> Examined:
     root = read_text(text, file, dialect)
     report = root.report
     if report.is_broken:
         report.finish()
     name = dialect or detect(root)
-    draft = _draft(root, name, edits)
+    draft = _draft(root, name, edits, switches or {})
     if settings:
         draft = _settings.apply(draft, settings, report)
     root.check_unread()
@@ -114,7 +124,9 @@ _settings = settings
 
 def _text(path: str) -> str:
     """What a file holds; of a missing one, the nearest name beside it."""
-    file = Path(path)
+    if storage.is_remote(path):
+        return _remote_text(path)
+    file = Path(storage.plain(path))
     try:
         return file.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
@@ -127,6 +139,17 @@ def _text(path: str) -> str:
         before = file.read_bytes()[: error.start]
         origin = Origin(path, before.count(b"\n") + 1, len(before) - before.rfind(b"\n"))
         raise ConfigError([Problem(origin, "", "is not UTF-8 text; save the file as UTF-8")]) from None
+
+
+def _remote_text(url: str) -> str:
+    try:
+        with storage.opened(url) as file:
+            return file.read().decode("utf-8-sig")
+    except (StorageError, OSError) as error:
+        reason = "no such file" if isinstance(error, FileNotFoundError) else storage.masked(str(error))
+        raise ConfigError(f"{storage.masked(url)}: cannot be read: {reason}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{url}: is not UTF-8 text; save the file as UTF-8") from None
 
 
 def read_text(text: str, file: str, dialect: str | None = None) -> Node:
@@ -142,15 +165,35 @@ def read_text(text: str, file: str, dialect: str | None = None) -> Node:
     return next((root for root in roots if not root.report.problems), roots[0])
 
 
-def _draft(root: Node, name: str, edits: Iterable[Edit]) -> Any:
+def _draft(root: Node, name: str, edits: Iterable[Edit], switches: Mapping[str, str]) -> Any:
     edits = list(edits)
     if name == "polyrec":
-        _edit(root, edits, {})
+        _edit(root, [edit for edit in edits if _is_own(root, edit)], {})
         return structure.plain(root)
     # Each front door is loaded only for its own files.
     door = importlib.import_module(f"polyrec.dialects.{name}")
-    _edit(root, edits, getattr(door, "ENUMS", {}))
+    _edit(root, [*_switched(getattr(door, "SWITCHES", {}), switches), *edits], getattr(door, "ENUMS", {}))
     return door.read(root)
+
+
+def _is_own(root: Node, edit: Edit) -> bool:
+    """Whether an edit of a typed config begins with one of its fields; a field of a front door is told apart."""
+    known = [*RunConfig.model_fields, *Workflow.model_fields]
+    first = edit.path.partition(".")[0].partition("[")[0].strip()
+    if first not in known:
+        file = root.origin.file
+        message = f"unknown field{nearest(first, known)}; {file} is a typed config, whose paths `polyrec show` prints"
+        root.report.problem(edit.origin, first, f"{message}; give the file that it was made from to edit that one's")
+    return first in known
+
+
+def _switched(known: Mapping[str, str], switches: Mapping[str, str]) -> Iterable[Edit]:
+    """The edits that variables of the environment stand for; what is said on the command line wins."""
+    for variable, path in known.items():
+        if switches.get(variable):
+            from polyrec.dialects.edits import Edit
+
+            yield Edit(path, switches[variable], Origin(f"environment variable {variable}", 1, 1))
 
 
 def _edit(root: Node, edits: list[Edit], enums: Mapping[str, Mapping[int, str]]) -> None:

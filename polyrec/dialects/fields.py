@@ -41,7 +41,7 @@ class Unused:
         for key, name in _of_message(path, tuple(self.refused)):
             refusal = self.refused[key]
             for field in node.ask(name):
-                if field.fields is not None or field.scalar not in refusal.harmless:
+                if field.fields is not None or _plain(field) not in refusal.harmless:
                     field.wrong(refusal.reason)
                 field.mark_read()
 
@@ -133,7 +133,7 @@ def describe(roots: Iterable[Node], unused: Unused) -> str:
     """Markdown tables of the fields that reading `roots` asked for, of those ignored and of those refused."""
     read: dict[str, set[str]] = {}
     for root in roots:
-        for node in _messages(root):
+        for node in _messages(root, unused):
             path = plain_path(node.path)
             read.setdefault(path, set()).update(node.known - unused.names(path))
     lines = ["## Fields that are read", "", "| message | fields |", "|---|---|"]
@@ -147,12 +147,19 @@ def describe(roots: Iterable[Node], unused: Unused) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _messages(node: Node) -> Iterable[Node]:
+def _messages(node: Node, unused: Unused) -> Iterable[Node]:
     if node.fields is not None:
         yield node
-        for nodes in node.fields.values():
-            for child in nodes:
-                yield from _messages(child)
+        left_out = unused.names(plain_path(node.path))
+        for name, nodes in node.fields.items():
+            for child in nodes if name not in left_out else ():
+                yield from _messages(child, unused)
+
+
+def _plain(field: Node) -> Scalar:
+    """The value of a field; in protobuf text a truth is a bare word."""
+    words: dict[Scalar, bool] = {"true": True, "True": True, "t": True, "false": False, "False": False, "f": False}
+    return field.scalar if field.quoted else words.get(field.scalar, field.scalar)
 
 
 def _shown(key: str) -> str:

@@ -96,6 +96,8 @@ def validate(cls: type[M], data: Any, origins: Mapping[str, Origin], report: Rep
         for detail, path, owner, name in found:
             if path in missing and path in unknown.values():
                 continue  # Told with the unknown field that stands in its place.
+            if detail["type"] == "too_short" and any(other.startswith(f"{path}[") for _, other, *_ in found):
+                continue  # Items that are wrong do not count; they are told themselves.
             origin = origin_of(origins, path)
             # A value that could not be read has a stand-in, about which there is nothing more to say; one that decides
             # several fields is wrong once.

@@ -7,11 +7,12 @@ from typing import Any
 
 import yaml
 
-from polyrec.config import RunConfig, Workflow
+from polyrec.config import RunConfig
 from polyrec.dialects import structure
 from polyrec.dialects.node import Report
 from polyrec.dialects.yaml import Loader, parse
 from polyrec.errors import Origin
+from polyrec.workflow import Workflow
 
 
 class _Dumper(yaml.SafeDumper):

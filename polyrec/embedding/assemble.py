@@ -125,7 +125,8 @@ class Assembler:
             parts += pieces
             vectors += pieces
         if not parts:
-            return batch.lengths[key.rpartition(".")[0]].new_zeros((size, 0), dtype=torch.float32)
+            # Without features of its own it has to do with sequences, whose lengths say where the batch is.
+            return next(iter(batch.lengths.values())).new_zeros((size, 0), dtype=torch.float32)
         return parts[0] if len(parts) == 1 else torch.cat(parts, dim=1)
 
     def _sequence(self, group: Group, batch: Batch, found: _Found, vectors: list[Tensor]) -> Tensor:

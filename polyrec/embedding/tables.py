@@ -15,7 +15,6 @@ from polyrec.embedding.initial import restarted
 from polyrec.embedding.local import LocalTables
 from polyrec.embedding.store import Pace
 from polyrec.embedding.values import ValueTables
-from polyrec.errors import ConfigError
 
 if TYPE_CHECKING:
     from torch.distributed import ProcessGroup
@@ -41,11 +40,6 @@ class Embedding(nn.Module):
         """`local_world_size`: processes on this machine. Without `is_trained` no optimizer state is kept."""
         super().__init__()
         learning = config.optim.tables
-        if learning.clip_gradient is not None and is_trained:
-            raise ConfigError(
-                "optim.tables.clip_gradient: rows of tables move as soon as their gradient is known, before a global "
-                "norm is; remove it, or clip the dense weights alone with optim.dense.clip_gradient"
-            )
         self._pace = Pace(learning.schedule.rate(learning.optimizer.lr, 0))
         rule = learning.optimizer.rows_rule() if is_trained else None
         found = stacks(config)

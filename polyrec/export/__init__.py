@@ -28,15 +28,18 @@ from polyrec import checkpoint as checkpoints
 from polyrec import runtime
 from polyrec.assets import asset_name, with_assets
 from polyrec.checkpoint import folder as whole
+from polyrec.checkpoint.remote import Upload
 from polyrec.config import RunConfig
 from polyrec.data.batch import Collator
 from polyrec.data.files import expand
-from polyrec.data.readers import first_rows
+from polyrec.data.samples import sample_rows
 from polyrec.embedding import Embedding
 from polyrec.errors import CheckpointError, ExportError
 from polyrec.export.graph import trace
 from polyrec.export.outputs import output_columns
 from polyrec.recommender import Recommender
+from polyrec.storage import is_remote, listing, mirror, plain
+from polyrec.storage.copies import shown
 from polyrec.tasks import Judge
 
 log = logging.getLogger(__name__)
@@ -65,7 +68,28 @@ def export(
     """
     if not runtime.world().is_first:
         return {}
-    target = Path(folder)
+    if is_remote(folder):
+        return _export_to_store(config, folder, checkpoint, assets)
+    return _export_here(config, Path(plain(folder)), checkpoint, assets)
+
+
+def _export_to_store(config: RunConfig, url: str, checkpoint: str | None, assets: Sequence[str]) -> dict[str, Any]:
+    """Made on this machine first; the manifest is sent last, so a half-sent export is none."""
+    if listing.kind_of(url) != "NotFound" and (listing.below(url) or listing.kind_of(url) == "File"):
+        raise ExportError(f"{url}: already exists; choose another folder or remove it")
+    upload = Upload(url)
+    try:
+        made = _export_here(config, upload.place, checkpoint, assets)
+        facts = whole.manifest(upload.place)
+        (upload.place / whole.MANIFEST).unlink()
+        upload.begin()
+        upload.finish({key: value for key, value in facts.items() if key != "files"}, upload.send())
+    finally:
+        upload.close()
+    return {**made, "export_dir": url}
+
+
+def _export_here(config: RunConfig, target: Path, checkpoint: str | None, assets: Sequence[str]) -> dict[str, Any]:
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise ExportError(f"{target}: already exists; choose another folder or remove it")
     source = chosen_checkpoint(config, checkpoint)
@@ -83,7 +107,7 @@ def export(
         if isinstance(error, OSError) and error.filename is None:
             raise ExportError(f"{target}: cannot be made: {error.strerror or error}") from error
         raise
-    return {"export_dir": str(target), "checkpoint": str(source), **facts}
+    return {"export_dir": str(target), "checkpoint": shown(source), **facts}
 
 
 def chosen_checkpoint(config: RunConfig, path: str | None) -> Path:
@@ -91,12 +115,13 @@ def chosen_checkpoint(config: RunConfig, path: str | None) -> Path:
         return checkpoints.locate(path)
     if config.export.choose == "latest":
         return checkpoints.locate(config.model_dir)
-    best = checkpoints.read_best(Path(config.model_dir))
+    with mirror.published(config.model_dir):
+        best = checkpoints.read_best(config.model_dir)
     if best is None:
         raise CheckpointError(
             f"{config.model_dir}: no evaluation gave {config.export.metric}, so no checkpoint is the best"
         )
-    return checkpoints.locate(config.in_model_dir(best["checkpoint"]))
+    return checkpoints.locate(checkpoints.place_of(config.model_dir, best["checkpoint"]))
 
 
 def load_recommender(config: RunConfig, source: Path) -> Recommender:
@@ -116,7 +141,7 @@ def _golden_rows(config: RunConfig, source: Path) -> pa.RecordBatch:
     if not paths:
         raise ExportError(f"{source}: holds no sample rows and the config names no data to take them from")
     files = expand(paths, config.data.reader.suffixes())
-    return first_rows(config.data.reader, files, config.feature_columns, checkpoints.SAMPLE_ROWS)
+    return sample_rows(config, config.data.reader, files, checkpoints.SAMPLE_ROWS)
 
 
 def _write(config: RunConfig, recommender: Recommender, rows: pa.RecordBatch, place: Path) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from polyrec.assets import with_assets
 from polyrec.checkpoint import folder as whole
+from polyrec.checkpoint import remote
 from polyrec.config import RunConfig
 from polyrec.data.batch import Batch, Collator
 from polyrec.embedding import Embedding
@@ -19,6 +20,7 @@ from polyrec.errors import CheckpointError, ExportError, nearest
 from polyrec.export import CONFIG, GOLDEN, GRAPH, TABLES
 from polyrec.export.graph import read
 from polyrec.export.outputs import output_columns
+from polyrec.storage import is_remote, plain
 
 TOLERANCE = 1e-4
 """Sums in another order differ in the last digits from one machine to the next."""
@@ -28,24 +30,26 @@ class ExportedModel:
     """Rows to outputs with nothing but the export's own files."""
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
+        self.folder = _here(str(folder))
         self.config = _read_config(self.folder)
         self.collate = Collator(self.config, with_labels=False)
         self.embedding = Embedding(self.config, device=torch.device("cpu"), is_trained=False)
         _fill(self.embedding.weights(), self.folder / TABLES)
         self.network = read(self.folder / GRAPH)
-        self._replay_golden_rows()
+        self.outputs = self._replay_golden_rows()
 
     def __call__(self, batch: Batch) -> dict[str, Tensor]:
         with torch.no_grad():
             return self.network(self.embedding(batch).groups)
 
-    def _replay_golden_rows(self) -> None:
+    def _replay_golden_rows(self) -> tuple[str, ...]:
+        """Compare, and return the names of the outputs."""
         path = self.folder / GOLDEN
         with pa.ipc.open_file(path) as reader:
             golden = reader.get_batch(0)
         rows = golden.select([name for name in golden.schema.names if not name.startswith("output:")])
-        for name, column in output_columns(self(self.collate(rows))).items():
+        columns = output_columns(self(self.collate(rows)))
+        for name, column in columns.items():
             expected = _numbers(golden.column(f"output:{name}"))
             found = _numbers(column)
             if not np.allclose(found, expected, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True):
@@ -54,6 +58,17 @@ class ExportedModel:
                     f"{path}: row {row} gives {name} {found[row]} but gave {expected[row]} when the export was made; "
                     "it was changed or the software differs, so make the export again"
                 )
+        return tuple(columns)
+
+
+def _here(folder: str) -> Path:
+    """The export on this machine; one of a store is copied once for all processes of the machine."""
+    if not is_remote(folder):
+        return Path(plain(folder))
+    try:
+        return remote.copy(folder)
+    except CheckpointError as error:
+        raise ExportError(str(error)) from None
 
 
 def _read_config(folder: Path) -> RunConfig:

@@ -14,32 +14,68 @@ import pyarrow as pa
 
 WORD = np.dtype("<u8")
 
-# Texts hashed together: their words and what is computed from them stay in a core's cache.
-BLOCK = 16384
+# Texts hashed together: few enough that what is computed from them stays in a core's cache, and that the memory for it
+# is not taken from the operating system anew each time.
+BLOCK = 8192
+
+# Bytes behind the last text, so that words after the end of a text can be read and thrown away.
+SPARE = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """Texts one after another, and where each begins."""
+    """Texts in memory, and where each begins."""
 
     bytes: np.ndarray
-    """uint8, with eight bytes to spare at the end."""
+    """uint8, with `SPARE` bytes at the end that belong to no text."""
     words: np.ndarray
     """uint64 [N], the word that begins at each byte; the same memory as `bytes`."""
     starts: np.ndarray
     """int64 [V]."""
     lengths: np.ndarray
     """int64 [V], in bytes."""
+    stride: int = 0
+    """Bytes from each start to the next, 0 when they differ. Words at equal distances are read without looking up
+    where each is, several times faster."""
+
+    @classmethod
+    def of(cls, data: np.ndarray, starts: np.ndarray, lengths: np.ndarray, stride: int = 0) -> Packed:
+        """`data` has `SPARE` bytes at the end that belong to no text."""
+        return cls(data, np.ndarray((len(data) - WORD.itemsize + 1,), WORD, data, 0, (1,)), starts, lengths, stride)
+
+    @classmethod
+    def even(cls, data: np.ndarray, count: int, size: int) -> Packed:
+        """`count` texts of `size` bytes each with nothing between them."""
+        return cls.of(data, np.arange(0, count * size, size), np.broadcast_to(np.int64(size), count), size)
 
     def part(self, which: slice | np.ndarray) -> Packed:
-        return Packed(self.bytes, self.words, self.starts[which], self.lengths[which])
+        stride = self.stride if isinstance(which, slice) else 0
+        return Packed(self.bytes, self.words, self.starts[which], self.lengths[which], stride)
 
     def word(self, at: int | np.ndarray) -> np.ndarray:
         """The word `at` bytes after each start."""
+        if self.stride and isinstance(at, int) and len(self.starts):
+            first = int(self.starts[0]) + at
+            return np.ndarray((len(self.starts),), WORD, self.bytes, first, (self.stride,)).copy()
         return self.words[self.starts + at]
 
     def word_before_end(self, distance: int) -> np.ndarray:
+        if self.stride and self._is_even:
+            return self.word(int(self.lengths[0]) - distance)
         return self.words[self.starts + (self.lengths - distance)]
+
+    @property
+    def shortest(self) -> int:
+        return int(self.lengths[0]) if self._is_even else int(self.lengths.min(initial=2**62))
+
+    @property
+    def longest(self) -> int:
+        return int(self.lengths[0]) if self._is_even else int(self.lengths.max(initial=0))
+
+    @property
+    def _is_even(self) -> bool:
+        """Whether all are known to be equally long, one length standing for all."""
+        return self.lengths.strides == (0,) and len(self.lengths) > 0
 
 
 def text_offsets(texts: pa.Array) -> np.ndarray:
@@ -55,21 +91,24 @@ def pack(texts: pa.Array) -> Packed:
     """The bytes of a string or large_string array without nulls, copied so that reading past an end is safe."""
     offsets = text_offsets(texts)
     first, last = int(offsets[0]), int(offsets[-1])
-    data = np.zeros(last - first + WORD.itemsize, np.uint8)
+    data = np.empty(last - first + SPARE, np.uint8)
+    data[last - first :] = 0
     if last > first:
         data[: last - first] = np.frombuffer(texts.buffers()[2], np.uint8, count=last - first, offset=first)
-    words = np.ndarray((last - first + 1,), WORD, data, 0, (1,))
-    starts = offsets[:-1].astype(np.int64) - first
-    return Packed(data, words, starts, np.diff(offsets).astype(np.int64))
+    lengths = np.subtract(offsets[1:], offsets[:-1], dtype=np.int64)
+    size = int(lengths[0]) if len(lengths) else 0
+    if size and size * len(lengths) == last - first and bool((lengths == size).all()):
+        return Packed.even(data, len(lengths), size)
+    return Packed.of(data, np.subtract(offsets[:-1], first, dtype=np.int64), lengths)
 
 
 def hash_texts(texts: pa.Array, function: Callable[[Packed], np.ndarray]) -> np.ndarray:
     """uint64 [V]: `murmur64` or `farm64` of each text of a string or large_string array without nulls."""
-    packed = pack(texts)
+    if len(texts) <= BLOCK:
+        return function(pack(texts))
     out = np.empty(len(texts), np.uint64)
     for start in range(0, len(out), BLOCK):
-        block = slice(start, start + BLOCK)
-        out[block] = function(packed.part(block))
+        out[start : start + BLOCK] = function(pack(texts.slice(start, BLOCK)))
     return out
 
 
@@ -79,47 +118,66 @@ MURMUR = np.uint64(0xC6A4A7935BD1E995)
 MURMUR_SEED = np.uint64(0xC70F6907)
 # Keeps the low n bytes of a word.
 LOW_BYTES = np.array([(1 << (8 * n)) - 1 for n in range(8)], np.uint64)
-_3, _7, _47 = np.uint64(3), np.uint64(7), np.uint64(47)
+_1, _2, _3, _4, _8, _47 = (np.uint64(number) for number in (1, 2, 3, 4, 8, 47))
+# When fewer than one in this many texts have a word, those are hashed apart from the others.
+RARE = 4
 
 
 def murmur64(texts: Packed) -> np.ndarray:
     """uint64 [V]."""
-    tails = texts.lengths & 7
-    words = texts.lengths >> 3
-    hashes = texts.lengths.astype(np.uint64) * MURMUR ^ MURMUR_SEED
-    longest = int(words.max(initial=0))
-    if longest and int(words.min()) == longest:
-        for word in range(longest):
-            _murmur_word(hashes, texts.word(8 * word))
-    elif longest:
-        _murmur_words(texts, words, hashes)
-    rest = texts.word(texts.lengths - tails) & LOW_BYTES[tails]
-    np.multiply(hashes ^ rest, MURMUR, out=hashes, where=tails != 0)
+    lengths = texts.lengths
+    hashes = lengths.astype(np.uint64)
+    hashes *= MURMUR
+    hashes ^= MURMUR_SEED
+    shortest, longest = texts.shortest, texts.longest
+    for word in range(longest >> 3):
+        end = 8 * word + 8
+        if end <= shortest:
+            hashes = _murmur_word(hashes, texts.word(8 * word))
+            continue
+        active = lengths >= end
+        if end > SPARE or np.count_nonzero(active) * RARE < len(active):
+            _murmur_rest(texts, word, np.flatnonzero(active), hashes)
+            break
+        hashes = np.where(active, _murmur_word(hashes, texts.word(8 * word)), hashes)
+    if shortest < longest or longest & 7:
+        hashes = _murmur_tails(texts, hashes, longest)
     hashes ^= hashes >> _47
     hashes *= MURMUR
     hashes ^= hashes >> _47
     return hashes
 
 
-def _murmur_word(hashes: np.ndarray, data: np.ndarray) -> None:
-    """Mix a whole word into each hash, in place."""
+def _murmur_word(hashes: np.ndarray, data: np.ndarray) -> np.ndarray:
+    """The hashes with a whole word mixed into each; `data` is overwritten."""
     data *= MURMUR
     data ^= data >> _47
     data *= MURMUR
-    hashes ^= data
-    hashes *= MURMUR
+    data ^= hashes
+    data *= MURMUR
+    return data
 
 
-def _murmur_words(texts: Packed, words: np.ndarray, hashes: np.ndarray) -> None:
-    """The whole words of texts of several lengths, in place: fewer texts take part in each round."""
-    active = np.flatnonzero(words)
-    word = 0
+def _murmur_rest(texts: Packed, word: int, active: np.ndarray, hashes: np.ndarray) -> None:
+    """Whole words from the given one on of a few texts, in place."""
+    starts, words = texts.starts[active], texts.lengths[active] >> 3
+    part = hashes[active]
     while len(active):
-        part = hashes[active]
-        _murmur_word(part, texts.words[texts.starts[active] + 8 * word])
+        part = _murmur_word(part, texts.words[starts + 8 * word])
         hashes[active] = part
         word += 1
-        active = active[words[active] > word]
+        more = words > word
+        active, starts, words, part = active[more], starts[more], words[more], part[more]
+
+
+def _murmur_tails(texts: Packed, hashes: np.ndarray, longest: int) -> np.ndarray:
+    """The hashes with the up to seven bytes after the last whole word mixed in."""
+    tails = texts.lengths & 7
+    rest = texts.word(0 if longest <= 8 else texts.lengths - tails)
+    rest &= LOW_BYTES.take(tails)
+    rest ^= hashes
+    rest *= MURMUR
+    return np.where(tails > 0, rest, hashes)
 
 
 # -- farm64
@@ -127,23 +185,34 @@ def _murmur_words(texts: Packed, words: np.ndarray, hashes: np.ndarray) -> None:
 FARM_0 = np.uint64(0xC3A5C85C97CB3127)
 FARM_1 = np.uint64(0xB492B66FBE98F273)
 FARM_2 = np.uint64(0x9AE16A3B2F90404F)
-LOW_4_BYTES = np.uint64(0xFFFFFFFF)
+LOW_BYTE, LOW_4_BYTES = np.uint64(0xFF), np.uint64(0xFFFFFFFF)
 # The longest text of each way to hash, in bytes; longer ones go by chunks of 64.
 FARM_CLASSES = np.array([0, 3, 7, 16, 32, 64])
+# The last way that may be tried on any text: it looks at most eight bytes before a text that is too short for it.
+FARM_TRIED = 3
+# Number of the way to hash a text of so many bytes; the last one counts for all that are longer.
+FARM_WAYS = np.searchsorted(FARM_CLASSES, np.arange(66)).astype(np.uint8)
 
 
 def farm64(texts: Packed) -> np.ndarray:
     """uint64 [V]."""
     ways = (_farm_empty, _farm_to_3, _farm_to_7, _farm_to_16, _farm_to_32, _farm_to_64, _farm_long)
-    shortest, longest = int(texts.lengths.min(initial=65)), int(texts.lengths.max(initial=0))
-    first, last = (int(way) for way in np.searchsorted(FARM_CLASSES, [shortest, longest]))
+    first, last = (int(FARM_WAYS[min(length, 65)]) for length in (texts.shortest, texts.longest))
     if first >= last:
         return ways[last](texts)
-    classes = np.searchsorted(FARM_CLASSES, np.arange(66)).astype(np.uint8)[np.minimum(texts.lengths, 65)]
-    out = np.empty(len(texts.lengths), np.uint64)
-    for way in range(first, last + 1):
-        which = np.flatnonzero(classes == way)
-        if len(which):
+    classes = FARM_WAYS.take(texts.lengths, mode="clip")
+    members = {way: classes == way for way in range(first, last + 1)}
+    counts = {way: int(np.count_nonzero(chosen)) for way, chosen in members.items()}
+    usual = max(counts, key=lambda way: counts[way])
+    if usual <= FARM_TRIED and 2 * counts[usual] >= len(classes):
+        # Hashing all texts in the way of most costs less than picking out those, and the others are overwritten.
+        out = ways[usual](texts)
+        del members[usual]
+    else:
+        out = np.empty(len(classes), np.uint64)
+    for way, chosen in members.items():
+        if counts[way]:
+            which = np.flatnonzero(chosen)
             out[which] = ways[way](texts.part(which))
     return out
 
@@ -172,19 +241,20 @@ def _farm_empty(texts: Packed) -> np.ndarray:
 
 
 def _farm_to_3(texts: Packed) -> np.ndarray:
-    lengths = texts.lengths
-    first, middle, last = (
-        texts.bytes[texts.starts + at].astype(np.uint64) for at in (np.zeros_like(lengths), lengths >> 1, lengths - 1)
-    )
-    y = first + (middle << np.uint64(8))
-    z = lengths.astype(np.uint64) + (last << np.uint64(2))
+    lengths = texts.lengths.astype(np.uint64)
+    word = texts.word(0)
+    middle = (word >> (lengths >> _1 << _3)) & LOW_BYTE
+    last = (word >> (lengths - _1 << _3)) & LOW_BYTE
+    y = (word & LOW_BYTE) + (middle << _8)
+    z = lengths + (last << _2)
     return _shift_mix(y * FARM_2 ^ z * FARM_0) * FARM_2
 
 
 def _farm_to_7(texts: Packed) -> np.ndarray:
-    first = texts.word(0) & LOW_4_BYTES
-    last = texts.words[texts.starts + (texts.lengths - 4)] & LOW_4_BYTES
-    return _mix(texts.lengths.astype(np.uint64) + (first << _3), last, _factor(texts))
+    lengths = texts.lengths.astype(np.uint64)
+    word = texts.word(0)
+    last = (word >> (lengths - _4 << _3)) & LOW_4_BYTES
+    return _mix(lengths + ((word & LOW_4_BYTES) << _3), last, _factor(texts))
 
 
 def _farm_to_16(texts: Packed) -> np.ndarray:

@@ -91,7 +91,7 @@ def check_size(counts: np.ndarray, subject: str) -> None:
     if total > MOST_VALUES:
         row = int(np.argmax(counts))
         what = f"{counts[row]:.0f} values here, {total:.0f} in its batch, where {MOST_VALUES} are the most"
-        raise RowError(subject, row, f"{what}; shorten the lists, or make batches smaller")
+        raise RowError(subject, row, f"{what}; shorten the lists, or make batches smaller", "size")
 
 
 def operands(

@@ -31,6 +31,8 @@ def _owners(found: Values) -> np.ndarray:
 
 def first_of_each(positions: Values, lengths: np.ndarray) -> Values:
     """A sequence of the first value of each position, null where it has none; `lengths` are the rows'."""
+    if (positions.lengths == 1).all():
+        return Values(positions.column, positions.array, lengths)
     has_any = positions.lengths > 0
     firsts = np.where(has_any, np.cumsum(positions.lengths) - positions.lengths, 0)
     array = positions.array.take(pa.array(firsts, mask=~has_any))

@@ -139,7 +139,9 @@ class Hits:
         if steps.sum() > MOST_STEPS:
             row = int(np.argmax(steps))
             what = f"{kinds_per_row[row]} different terms of the query stand in the title, too many to compare"
-            raise RowError(f"column {terms.title_column}", row, f"{what}; shorten the texts, or make batches smaller")
+            raise RowError(
+                f"column {terms.title_column}", row, f"{what}; shorten the texts, or make batches smaller", "size"
+            )
         ends = np.cumsum(terms.title_lengths)
         first_at = (ends - terms.title_lengths)[rows]
         return cls(at, rows, first_at, ends[rows], kinds, places(kinds_per_row)[kinds], row_of_kind, kinds_per_row)

@@ -10,10 +10,13 @@ import pyarrow as pa
 import pyarrow.compute
 from pyarrow import types
 
-from polyrec.data.columns import Ragged, RowError
+from polyrec.assets import assets
+from polyrec.data.columns import Kind, Ragged, RowError
+from polyrec.data.halving import uncastable
 from polyrec.errors import DataError, nearest
 from polyrec.families import BucketConfig
 from polyrec.features._hashing import text_offsets
+from polyrec.features._keeping import holds, kept, missing
 
 # PyArrow makes its functions when it is imported, where a type checker does not see them.
 compute: Any = pyarrow.compute
@@ -26,9 +29,12 @@ ACCEPTED = "whole numbers, floats, decimals, bool, times, text, and dictionaries
 class ElementError(DataError):
     """A value that cannot be used, found where nobody knows yet which column and row it came from."""
 
-    def __init__(self, position: int, what: str) -> None:
+    def __init__(self, position: int, what: str, kind: Kind = "other", positions: np.ndarray | None = None) -> None:
+        """`positions` are all that are wrong in this way, where they are known."""
         self.position = position
         self.what = what
+        self.kind: Kind = kind
+        self.positions = positions
         super().__init__(what)
 
 
@@ -51,19 +57,30 @@ class Values:
     def origin(self, entry: int) -> int:
         return entry if self.origins is None else int(self.origins[entry])
 
-    def error(self, position: int, what: str) -> RowError:
+    def error(self, position: int, what: str, kind: Kind = "other") -> RowError:
         """About one of the values."""
         entry = int(np.searchsorted(np.cumsum(self.lengths), position, side="right"))
-        return self.error_in(self.origin(entry), what)
+        return self.error_in(self.origin(entry), what, kind)
 
-    def error_in(self, row: int, what: str) -> RowError:
-        return RowError(f"column {self.column}", row, what)
+    def located(self, error: ElementError) -> RowError:
+        """What is wrong with some of the values, by row."""
+        found = self.error(error.position, error.what, error.kind)
+        if error.positions is not None:
+            entries = np.unique(np.searchsorted(np.cumsum(self.lengths), error.positions, side="right"))
+            found.rows = entries if self.origins is None else np.unique(self.origins[entries])
+        return found
+
+    def error_in(self, row: int, what: str, kind: Kind = "other", rows: np.ndarray | None = None) -> RowError:
+        return RowError(f"column {self.column}", row, what, kind, rows)
 
     def keep(self, chosen: np.ndarray) -> Values:
         """Only the values where `chosen` is true; rows stay, with fewer values."""
-        lengths = kept_lengths(self.lengths, chosen)
+        if self.single and len(chosen) == len(self.lengths):
+            lengths = chosen.astype(np.int64)
+        else:
+            lengths = kept_lengths(self.lengths, chosen)
         weights = None if self.weights is None else self.weights[chosen]
-        return replace(self, array=self.array.filter(pa.array(chosen)), lengths=lengths, weights=weights)
+        return replace(self, array=kept(self.array, chosen), lengths=lengths, weights=weights)
 
     def head(self, most: int | None) -> Values:
         """At most the first `most` values of each row."""
@@ -84,7 +101,7 @@ class Values:
         try:
             return bucket_ids(bucket, self.array)
         except ElementError as error:
-            raise self.error(error.position, error.what) from None
+            raise self.located(error) from None
 
     def numbers(self, dtype: FloatType = np.float32, remedy: str = FILL_IN) -> np.ndarray:
         """Floats [V], NaN where a value is missing; `remedy` is what to do about one that is no number."""
@@ -95,7 +112,7 @@ class Values:
         try:
             return numbers(self.array, dtype, remedy)
         except ElementError as error:
-            raise self.error(error.position, error.what) from None
+            raise self.located(error) from None
 
     def weighed(self) -> np.ndarray:
         """The values as weights, float32 [V]; a missing one counts as 1."""
@@ -104,12 +121,14 @@ class Values:
 
 
 def column(rows: pa.RecordBatch, name: str) -> pa.Array:
-    found = rows.schema.get_all_field_indices(name)
-    if len(found) == 1:
-        return rows.column(found[0])
+    schema = rows.schema
+    place = schema.get_field_index(name)
+    if place >= 0:
+        return rows.column(place)
+    found = schema.get_all_field_indices(name)
     if found:
         raise DataError(f"column {name}: the data has {len(found)} columns of this name; rename all but one")
-    hint = nearest(name, rows.schema.names) or f"; columns: {', '.join(rows.schema.names) or 'none'}"
+    hint = nearest(name, schema.names) or f"; columns: {', '.join(schema.names) or 'none'}"
     raise DataError(f"column {name}: not in the data{hint}")
 
 
@@ -225,6 +244,11 @@ def unlist(array: pa.Array, name: str) -> tuple[pa.Array, np.ndarray]:
 
 def split(texts: pa.Array, separator: str) -> tuple[pa.Array, np.ndarray]:
     """The parts of all texts one after another, and how many each has; an empty or null text has none."""
+    if not holds(texts.dictionary if types.is_dictionary(texts.type) else texts, separator.encode()):
+        gaps = missing(texts)
+        if gaps is None:
+            return texts, np.ones(len(texts), np.int64)
+        return kept(texts, ~gaps), (~gaps).astype(np.int64)
     texts = blank_as_null(decode(texts))
     parts = compute.split_pattern(texts, separator)
     return parts.flatten(), compute.list_value_length(parts).fill_null(0).to_numpy(zero_copy_only=False).astype(
@@ -256,36 +280,6 @@ def as_text(array: pa.Array) -> pa.Array:
 # -- values that are missing
 
 
-def missing(array: pa.Array) -> np.ndarray | None:
-    """Where a value is null, an empty text or NaN, [V]; None when that is nowhere."""
-    if types.is_dictionary(array.type):
-        return _missing_in_dictionary(array)
-    gaps = _nulls(array)
-    if is_text(array):
-        blank = np.diff(text_offsets(array)) == 0
-    elif types.is_floating(array.type):
-        blank = np.isnan(array.to_numpy(zero_copy_only=False))
-    else:
-        return gaps
-    if gaps is not None:
-        return gaps | blank
-    return blank if blank.any() else None
-
-
-def _nulls(array: pa.Array) -> np.ndarray | None:
-    return array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
-
-
-def _missing_in_dictionary(array: pa.Array) -> np.ndarray | None:
-    gaps = _nulls(array.indices)
-    empty_words = missing(array.dictionary)
-    if empty_words is None:
-        return gaps
-    codes = array.indices.fill_null(0) if array.indices.null_count else array.indices
-    blank = empty_words[codes.to_numpy(zero_copy_only=False)]
-    return blank if gaps is None else gaps | blank
-
-
 def blank_as_null(texts: pa.Array) -> pa.Array:
     """The same texts with null for each empty one."""
     blank = np.diff(text_offsets(texts)) == 0
@@ -313,7 +307,9 @@ def bucket_ids(bucket: BucketConfig, array: pa.Array) -> np.ndarray:
             array.dictionary if len(words) == len(used) else array.dictionary.take(pa.array(words))
         )
     except ElementError as error:
-        raise ElementError(int(np.argmax(codes == words[error.position])), error.what) from None
+        found = None if error.positions is None else np.flatnonzero(np.isin(codes, words[error.positions]))
+        position = int(np.argmax(codes == words[error.position]))
+        raise ElementError(position, error.what, error.kind, found) from None
     return ids[codes]
 
 
@@ -323,10 +319,8 @@ def row_of(bucket: BucketConfig, text: str) -> int:
 
 
 def check_default(bucket: BucketConfig, default: str | None) -> None:
-    """A default that the bucket refuses is wrong in the config, whatever the data."""
-    if default == "":
-        raise ValueError("default is empty; leave it out to give such rows no id")
-    if default is not None:
+    """A default that the bucket refuses is wrong in the config, whatever the data; files are not read for that."""
+    if default is not None and not any(assets(bucket)):
         try:
             row_of(bucket, default)
         except ElementError as error:
@@ -378,18 +372,6 @@ def parse(texts: pa.Array, target: pa.DataType, noun: str, remedy: str = FILL_IN
     try:
         return trimmed.cast(target)
     except pa.ArrowInvalid:
-        position = _first_unreadable(trimmed, target)
-        raise ElementError(position, f"cannot read {texts[position].as_py()!r} as {noun}; {remedy}") from None
-
-
-def _first_unreadable(texts: pa.Array, target: pa.DataType) -> int:
-    """Found by halving, so that a wrong text in a million costs twenty casts."""
-    low, high = 0, len(texts)
-    while high - low > 1:
-        middle = (low + high) // 2
-        try:
-            texts.slice(low, middle - low).cast(target)
-            low = middle
-        except pa.ArrowInvalid:
-            high = middle
-    return low
+        positions = uncastable(trimmed, target)
+        what = f"cannot read {texts[positions[0]].as_py()!r} as {noun}; {remedy}"
+        raise ElementError(positions[0], what, "unreadable", np.array(positions)) from None

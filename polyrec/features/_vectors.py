@@ -20,7 +20,9 @@ def vectors(found: Values, size: int, default: float | None, normalizer: Normali
         scaled = _scaled(found, numbers, normalizer, gaps, size)
     elif default is None:
         row = found.origin(int(np.argmax(gaps)) // size)
-        raise found.error_in(row, "a number is missing; set a default to accept that")
+        entries = np.unique(np.flatnonzero(gaps) // size)
+        rows = entries if found.origins is None else np.unique(found.origins[entries])
+        raise found.error_in(row, "a number is missing; set a default to accept that", "missing", rows)
     else:
         scaled = np.full(len(numbers), default, np.float32)
         scaled[~gaps] = _scaled(found, numbers[~gaps], normalizer, gaps, size)
@@ -38,7 +40,7 @@ def _scaled(
         return normalizer.apply(numbers)
     except ElementError as error:
         row = int(np.flatnonzero(~gaps)[error.position]) // size
-        raise found.error_in(found.origin(row), error.what) from None
+        raise found.error_in(found.origin(row), error.what, error.kind) from None
 
 
 def _fill_rows(found: Values, numbers: np.ndarray, size: int) -> np.ndarray:
@@ -48,5 +50,7 @@ def _fill_rows(found: Values, numbers: np.ndarray, size: int) -> np.ndarray:
     if wrong.any():
         row = int(np.argmax(wrong))
         count = f"{lengths[row]} number{'' if lengths[row] == 1 else 's'}"
-        raise found.error_in(found.origin(row), f"{count}, where {size} are needed; correct the row, or the size")
+        raise found.error_in(
+            found.origin(row), f"{count}, where {size} are needed; correct the row, or the size", "size"
+        )
     return pad(numbers, np.repeat(lengths > 0, np.full(len(lengths), size)), np.nan)

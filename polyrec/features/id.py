@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Self
 
 import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
-from polyrec.data.columns import Ragged
+from polyrec.data.columns import Column, Ragged
 from polyrec.families import BucketConfig, FeatureConfig
+from polyrec.features._side_by_side import Texts, hash_columns
 from polyrec.features._values import (
     Values,
     check_default,
+    column,
     compute,
     decode,
     is_text,
@@ -23,7 +27,7 @@ from polyrec.features._values import (
     row_of,
     values,
 )
-from polyrec.features.buckets.hash import HashBucket
+from polyrec.features.buckets.hash import FUNCTIONS, HashBucket
 
 
 class IdFeature(FeatureConfig):
@@ -45,6 +49,8 @@ class IdFeature(FeatureConfig):
     def _fits(self) -> Self:
         if self.kv_separator is not None and self.weight_column is not None:
             raise ValueError("weights come from kv_separator or from weight_column; give one of them")
+        if self.default == "":
+            raise ValueError("default is empty; leave it out to give such rows no id")
         check_default(self.bucket, self.default)
         return self
 
@@ -56,6 +62,11 @@ class IdFeature(FeatureConfig):
     def rows(self) -> int:
         return self.bucket.rows
 
+    @cached_property
+    def _default_row(self) -> int:
+        """The default's id, -1 for none."""
+        return -1 if self.default is None else row_of(self.bucket, self.default)
+
     def transform(self, rows: pa.RecordBatch) -> Ragged:
         found = values(rows, self.column, self.separator)
         if self.kv_separator is not None:
@@ -66,10 +77,43 @@ class IdFeature(FeatureConfig):
         ids, lengths, weights = found.ids(self.bucket), found.lengths, found.weights
         if self.default is not None and not lengths.all():
             given = np.repeat(lengths > 0, np.maximum(lengths, 1))
-            ids = pad(ids, given, row_of(self.bucket, self.default))
+            ids = pad(ids, given, self._default_row)
             weights = None if weights is None else pad(weights, given, 1)
             lengths = np.maximum(lengths, 1)
         return ragged(ids, lengths, weights)
+
+    @classmethod
+    def transform_all(cls, features: Sequence[IdFeature], rows: pa.RecordBatch) -> list[Column]:
+        """Texts that are one value each and are hashed alike go together."""
+        found: list[Column | None] = [None] * len(features)
+        together: dict[str, list[tuple[int, HashBucket, Texts]]] = {}
+        for place, feature in enumerate(features):
+            texts = feature._hashed_texts(rows)
+            if texts is None:
+                found[place] = feature.transform(rows)
+            else:
+                together.setdefault(texts[0].function, []).append((place, *texts))
+        for function, columns in together.items():
+            hashed = hash_columns([texts for _, _, texts in columns], FUNCTIONS[function])
+            for (place, bucket, _), (hashes, given) in zip(columns, hashed, strict=True):
+                found[place] = features[place]._given(bucket.rows_of_hashes(hashes), given)
+        return [item for item in found if item is not None]
+
+    def _hashed_texts(self, rows: pa.RecordBatch) -> tuple[HashBucket, Texts] | None:
+        """The column, if each of its texts is one value that only needs its hash."""
+        bucket = self.bucket
+        if not isinstance(bucket, HashBucket) or self.kv_separator is not None or self.weight_column is not None:
+            return None
+        texts = Texts.of(column(rows, self.column))
+        if texts is None or (self.separator is not None and texts.holds(self.separator.encode())):
+            return None
+        return bucket, texts
+
+    def _given(self, ids: np.ndarray, given: np.ndarray) -> Ragged:
+        """With the default where no id is given."""
+        if self.default is None or len(ids) == len(given):
+            return Ragged(ids, given.astype(np.int32))
+        return Ragged(pad(ids, given, self._default_row), np.ones(len(given), np.int32))
 
     @classmethod
     def example(cls) -> IdFeature:
@@ -101,7 +145,7 @@ def _with_weights(found: Values, beside: Values) -> Values:
         if wrong.any():
             row = int(np.argmax(wrong))
             text = f"{beside.lengths[row]} weights for the {found.lengths[row]} values of column {found.column}"
-            raise beside.error_in(row, f"{text}; give each value one, or leave all out")
+            raise beside.error_in(row, f"{text}; give each value one, or leave all out", "size")
     weights = np.ones(len(found.array), np.float32)
     weights[np.repeat(agree, found.lengths)] = numbers[np.repeat(agree, beside.lengths)]
     return replace(found, weights=weights)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -24,7 +25,8 @@ class SequenceIdFeature(FeatureConfig):
     """Texts, lists of text or whole numbers, or lists of lists or maps of them."""
     bucket: BucketConfig
     default: str | None
-    """Value of a position that is null or empty, and the one position of a row that has none; None for no id."""
+    """Value of a position that is null or empty, and the one position of a row that has none, which may be the empty
+    text, with an id as any other text; None for no id."""
     separator: str | None = Field(default=None, min_length=1)
     """Stands between the positions of a text, None when a text is one position."""
     max_length: int | None = Field(default=None, gt=0)
@@ -61,6 +63,11 @@ class SequenceIdFeature(FeatureConfig):
     def has_bags(self) -> bool:
         return self.several
 
+    @cached_property
+    def _default_row(self) -> int:
+        """The default's id, -1 for none."""
+        return -1 if self.default is None else row_of(self.bucket, self.default)
+
     def transform(self, rows: pa.RecordBatch) -> Ragged | RaggedBags:
         found = values(rows, self.column, self.separator)
         if found.single:
@@ -83,8 +90,12 @@ class SequenceIdFeature(FeatureConfig):
         present = found if gaps is None else found.keep(given)
         ids, lengths = present.ids(self.bucket), np.maximum(found.lengths, 1)
         if len(ids) < int(lengths.sum()):
-            given = pad(given, np.repeat(found.lengths > 0, lengths), False)
-            ids = pad(ids, given, row_of(self.bucket, self.default))
+            default = self._default_row
+            if gaps is not None:
+                ids = pad(ids, given, default)
+            empty_rows = found.lengths == 0
+            if empty_rows.any():
+                ids = np.insert(ids, np.cumsum(found.lengths)[empty_rows], default)
         return ragged(ids, lengths)
 
     def _bags(self, positions: Values, lengths: np.ndarray) -> RaggedBags:
@@ -101,7 +112,7 @@ class SequenceIdFeature(FeatureConfig):
                 lengths = np.maximum(lengths, 1)
             if not counts.all():
                 given = np.repeat(counts > 0, np.maximum(counts, 1))
-                ids = pad(ids, given, row_of(self.bucket, self.default))
+                ids = pad(ids, given, self._default_row)
                 weights = None if weights is None else pad(weights, given, 1)
                 counts = np.maximum(counts, 1)
         bags = ragged(ids, counts, weights)

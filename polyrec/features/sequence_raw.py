@@ -68,7 +68,7 @@ class SequenceRawFeature(FeatureConfig):
         if broken.any():
             row = int(np.argmax(broken))
             text = f"{found.lengths[row]} numbers cannot be cut into positions of {self.size}"
-            raise found.error_in(row, f"{text}; correct the row, or the size")
+            raise found.error_in(row, f"{text}; correct the row, or the size", "size")
         found = found.head(None if self.max_length is None else self.max_length * self.size)
         lengths = found.lengths // self.size
         counts = np.full(int(lengths.sum()), self.size)

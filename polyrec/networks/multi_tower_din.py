@@ -20,15 +20,19 @@ class Network(nn.Module):
         self.sequences = tuple(tower.group for tower in config.din_towers)
         towers = [GroupTower(inputs.width(tower.group), tower) for tower in config.towers]
         attentions = [_attention(tower, inputs) for tower in config.din_towers]
+        self.with_query = tuple(tower.with_query for tower in config.din_towers)
         self.towers, self.attentions = nn.ModuleList(towers), nn.ModuleList(attentions)
         width = sum(part.width for part in (*towers, *attentions))
+        width += sum(inputs.width(f"{tower.group}.query") for tower in config.din_towers if tower.with_query)
         self.final = MLP(width, config.final) if config.final else None
         self.heads = Heads(self.final.width if self.final else width, inputs.tasks, config.head)
 
     def forward(self, groups: dict[str, Tensor]) -> dict[str, Tensor]:
         parts = [tower(groups[name]) for name, tower in zip(self.flat, self.towers, strict=True)]
-        for name, attention in zip(self.sequences, self.attentions, strict=True):
-            parts.append(attention(groups[f"{name}.query"], groups[f"{name}.sequence"], groups[f"{name}.length"]))
+        for name, attention, with_query in zip(self.sequences, self.attentions, self.with_query, strict=True):
+            query = groups[f"{name}.query"]
+            parts.append(attention(query, groups[f"{name}.sequence"], groups[f"{name}.length"]))
+            parts += [query] if with_query else []
         joined = torch.cat(parts, dim=1)
         return self.heads(joined if self.final is None else self.final(joined))
 

@@ -15,6 +15,13 @@ BLOCK = 4096
 """Positions that go through the MLP together, so that its activations stay in cache."""
 
 
+def masked_softmax(scores: Tensor, length: Tensor) -> Tensor:
+    """Shares of the positions in use, [B, T]; of a row without any all are zero."""
+    used = torch.arange(scores.shape[1], device=scores.device) < length.unsqueeze(1)
+    scores = scores.masked_fill(~used, torch.finfo(scores.dtype).min)
+    return torch.softmax(scores, dim=1) * used
+
+
 class TargetAttention(torch.nn.Module):
     """Sum of a sequence's vectors, weighted by an MLP's view of each beside the query (DIN, arXiv:1706.06978).
 
@@ -35,14 +42,16 @@ class TargetAttention(torch.nn.Module):
 
     def forward(self, query: Tensor, sequence: Tensor, length: Tensor) -> Tensor:
         """[B, Dq], [B, T, D] and the number of positions in use [B] to [B, D]."""
+        return torch.bmm(self.weights(query, sequence, length).unsqueeze(1), sequence).squeeze(1)
+
+    def weights(self, query: Tensor, sequence: Tensor, length: Tensor) -> Tensor:
+        """How much each position counts, [B, T]."""
         used = torch.arange(sequence.shape[1], device=sequence.device) < length.unsqueeze(1)  # [B, T]
         # An exported graph may hold no shape that depends on values, so there all positions are scored.
         scores = (
             self._all_scores(query, sequence) if torch.compiler.is_compiling() else self._scores(query, sequence, used)
         )
-        scores = scores.masked_fill(~used, torch.finfo(scores.dtype).min)
-        weights = torch.softmax(scores, dim=1) * used
-        return torch.bmm(weights.unsqueeze(1), sequence).squeeze(1)
+        return masked_softmax(scores, length)
 
     def kernels(self) -> list[Tensor]:
         return [*self.mlp.kernels(), self.score.weight]

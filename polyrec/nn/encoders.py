@@ -10,10 +10,12 @@ from torch.nn import functional
 
 from polyrec.families import InitConfig
 from polyrec.nn.activations import activation
-from polyrec.nn.attention import TargetAttention
+from polyrec.nn.attention import TargetAttention, masked_softmax
+from polyrec.nn.linear import linear
 from polyrec.nn.mlp import MLP
 
 if TYPE_CHECKING:
+    from polyrec.encoders.attention_pooling import AttentionPooling as AttentionPoolingConfig
     from polyrec.encoders.target_attention import TargetAttention as TargetAttentionConfig
     from polyrec.encoders.text_cnn import TextCNN as TextCNNConfig
 
@@ -34,17 +36,40 @@ class PoolingEncoder(nn.Module):
 class TargetAttentionEncoder(nn.Module):
     def __init__(self, query: int, sequence: int, config: TargetAttentionConfig) -> None:
         super().__init__()
-        self.with_query = config.with_query
+        self.with_query, self.query_as = config.with_query, config.query_as
+        self.scored = config.scored or sequence
         self.transform = MLP(query, config.transform) if config.transform else None
-        self.attention = TargetAttention(sequence if config.transform else query, sequence, config.mlp)
+        of_positions = config.transform_positions
+        self.transform_positions = MLP(self.scored, of_positions) if of_positions else None
+        self.attention = TargetAttention(self.scored if config.transform else query, self.scored, config.mlp)
 
     def forward(self, query: Tensor, sequence: Tensor, length: Tensor) -> Tensor:
         asked = query if self.transform is None else self.transform(query)
-        read = self.attention(asked, sequence, length)
-        return torch.cat([read, query], dim=1) if self.with_query else read
+        scored, others = sequence.split([self.scored, sequence.shape[2] - self.scored], dim=2)
+        if self.transform_positions is not None:
+            scored = self.transform_positions(scored.flatten(0, 1)).view_as(scored)
+        weights = self.attention.weights(asked, scored, length)
+        parts = [torch.bmm(weights.unsqueeze(1), part).squeeze(1) for part in (scored, others) if part.shape[2]]
+        if self.with_query:
+            parts.append(query if self.query_as == "given" else asked)
+        return torch.cat(parts, dim=1)
 
     def kernels(self) -> list[Tensor]:
-        return [*self.attention.kernels(), *(self.transform.kernels() if self.transform else [])]
+        transforms = [layers for layers in (self.transform, self.transform_positions) if layers is not None]
+        return [*self.attention.kernels(), *(kernel for layers in transforms for kernel in layers.kernels())]
+
+
+class AttentionPoolingEncoder(nn.Module):
+    def __init__(self, width: int, config: AttentionPoolingConfig) -> None:
+        super().__init__()
+        self.score = linear(width, 1, config.kernel, bias=False)
+
+    def forward(self, query: Tensor, sequence: Tensor, length: Tensor) -> Tensor:
+        weights = masked_softmax(self.score(sequence).squeeze(2), length)
+        return torch.bmm(weights.unsqueeze(1), sequence).squeeze(1)
+
+    def kernels(self) -> list[Tensor]:
+        return [self.score.weight]
 
 
 class TextCNNEncoder(nn.Module):

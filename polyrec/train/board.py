@@ -36,8 +36,11 @@ class Board(AbstractContextManager["Board"]):
 
     def metrics(self, metrics: Mapping[str, float], step: int) -> None:
         self.scalars({f"metric/{name}": value for name, value in metrics.items()}, step)
+        self.flush()  # evaluations are far apart, so each is shown at once
+
+    def flush(self) -> None:
         if self._writer is not None:
-            self._writer.flush()  # evaluations are far apart, so each is shown at once
+            self._writer.flush()
 
     def __exit__(self, *_: object) -> None:
         if self._writer is not None:

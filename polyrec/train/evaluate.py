@@ -8,17 +8,20 @@ import math
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
 from polyrec import checkpoint as checkpoints
 from polyrec import runtime
 from polyrec.config import RunConfig
+from polyrec.data.faults import FaultCounts
 from polyrec.distributed import Ranks, joined
 from polyrec.embedding import Embedding
 from polyrec.errors import ConfigError
 from polyrec.recommender import Recommender
+from polyrec.storage import mirror
+from polyrec.storage.copies import shown as shown_path
 from polyrec.tasks import Judge
 from polyrec.train.board import Board
 from polyrec.train.device import choose_device
@@ -29,10 +32,19 @@ from polyrec.train.stop import StopRequest
 log = logging.getLogger(__name__)
 
 
+class Measured(NamedTuple):
+    """What an evaluation finds, the same on every rank."""
+
+    metrics: dict[str, float]
+    """Every metric and loss."""
+    faults: FaultCounts
+    """What was wrong with the data."""
+
+
 def measure(
     config: RunConfig, recommender: Recommender, ranks: Ranks, stop: StopRequest | None = None
-) -> dict[str, float] | None:
-    """Every metric and loss over the evaluation data, the same on every rank; None when a signal has cut it short."""
+) -> Measured | None:
+    """Judge the model on the evaluation data; None when a signal has cut it short."""
     source = Source(config, config.data.evaluate, ranks, is_training=False)
     judge = Judge(config.tasks)
     meters = judge.meters()
@@ -56,8 +68,9 @@ def measure(
                     break
     finally:
         recommender.train(was_training)
+        source.close()
     meters.merge(ranks.gather)
-    return meters.compute()
+    return Measured(meters.compute(), source.faults())
 
 
 def evaluate(config: RunConfig, *, checkpoint: str | None = None, result_file: str | None = None) -> dict[str, Any]:
@@ -67,7 +80,8 @@ def evaluate(config: RunConfig, *, checkpoint: str | None = None, result_file: s
 
 def evaluate_each(config: RunConfig, folder: str, result_file: str | None = None) -> list[dict[str, Any]]:
     """Judge every checkpoint of a folder, oldest first; a folder that is a checkpoint itself is judged alone."""
-    inner = checkpoints.found_in(Path(folder)) or [Path(folder)]
+    place = checkpoints.place_of(folder)
+    inner = checkpoints.found_in(place) or [place]
     return _evaluate(config, [checkpoints.locate(path) for path in inner], result_file)
 
 
@@ -75,7 +89,7 @@ def _evaluate(config: RunConfig, paths: list[Path], result_file: str | None) -> 
     if not config.data.evaluate:
         raise ConfigError("data.evaluate: names no data to evaluate on; give --evaluate PATH or set it in the config")
     results: list[dict[str, Any]] = []
-    with joined(runtime.world(), choose_device().type) as ranks:
+    with mirror.published(config.model_dir), joined(runtime.world(), choose_device().type) as ranks:
         for path in paths:
             result = _evaluate_one(config, path, ranks)
             if ranks.is_first:
@@ -91,14 +105,21 @@ def _evaluate_one(config: RunConfig, path: Path, ranks: Ranks) -> dict[str, Any]
     checkpoints.load_weights(recommender.weights(), path)
     state = checkpoints.read_state(path) if (path / checkpoints.STATE).exists() else {"label": None}
     began = time.monotonic()
-    metrics = measure(config, recommender, ranks)
-    assert metrics is not None, "nothing asks it to stop"
+    measured = measure(config, recommender, ranks)
+    assert measured is not None, "nothing asks it to stop"
+    metrics = measured.metrics
     seconds = time.monotonic() - began
     if ranks.is_first:
-        log.info("%s: %s", path, shown(metrics))
+        log.info("%s: %s", shown_path(path), shown(metrics))
         with Board(config, "eval") as board:
             board.metrics(metrics, state["label"] or 0)
-    return {"checkpoint": str(path), "step": state["label"], "metrics": metrics, "seconds": round(seconds, 3)}
+    return {
+        "checkpoint": shown_path(path),
+        "step": state["label"],
+        "metrics": metrics,
+        "seconds": round(seconds, 3),
+        "faults": measured.faults.facts(),
+    }
 
 
 def write_result(config: RunConfig, metrics: Mapping[str, float], step: int | None, name: str | None = None) -> Path:

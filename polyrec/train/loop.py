@@ -6,7 +6,6 @@ import io
 import logging
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -14,15 +13,16 @@ import torch
 from torch import Tensor
 
 from polyrec import checkpoint, runtime
-from polyrec.checkpoint import folder as whole
 from polyrec.config import RunConfig
-from polyrec.data.readers import first_rows
+from polyrec.data.samples import sample_rows
 from polyrec.distributed import Ranks, joined
 from polyrec.embedding import Embedding
 from polyrec.errors import CheckpointError, ConfigError, DataError
 from polyrec.nn import share_statistics
 from polyrec.optim.build import dense_optimizer, rate, set_rate
 from polyrec.recommender import Recommender
+from polyrec.storage import last_name, mirror
+from polyrec.storage.copies import shown as shown_path
 from polyrec.tasks import Judge
 from polyrec.train.board import Board
 from polyrec.train.device import choose_device
@@ -46,7 +46,7 @@ def train(
     if not config.data.train:
         raise ConfigError("data.train: names no data to train on; give --train PATH or set it in the config")
     device = choose_device()
-    with joined(runtime.world(), device.type) as ranks, listening() as stop:
+    with mirror.published(config.model_dir), joined(runtime.world(), device.type) as ranks, listening() as stop:
         run = TrainRun(config, ranks, stop, device, on_step)
         run.begin(resume=resume, ignore_optimizer=ignore_optimizer)
         run.go()
@@ -85,7 +85,7 @@ class TrainRun:
     def _golden_rows(self) -> bytes:
         """A few rows of the data, from which an export makes the examples that it is checked against."""
         loader = self.source.loader
-        rows = first_rows(loader.reader, loader.files, self.config.feature_columns, checkpoint.SAMPLE_ROWS)
+        rows = sample_rows(self.config, loader.reader, loader.files, checkpoint.SAMPLE_ROWS)
         sink = io.BytesIO()
         with pa.ipc.new_file(sink, rows.schema) as writer:
             writer.write_batch(rows)
@@ -94,16 +94,16 @@ class TrainRun:
     # -- beginning
 
     def begin(self, *, resume: bool, ignore_optimizer: bool) -> None:
-        config, model_dir = self.config, Path(self.config.model_dir)
+        config, model_dir = self.config, checkpoint.place_of(self.config.model_dir)
         torch.manual_seed(config.train.seed + self.ranks.rank)
         newest = self.ranks.agree(self._newest(model_dir) if self.ranks.is_first else None)
         if newest is not None and not resume and config.train.saving.on_existing == "refuse":
             raise CheckpointError(
-                f"{model_dir}: already holds {newest.name}; go on from it with --resume (--continue_train), or choose "
-                "another model_dir"
+                f"{model_dir}: already holds {last_name(newest)}; go on from it with --resume (--continue_train), or "
+                "choose another model_dir"
             )
         if self.ranks.is_first:
-            self._tidy(model_dir)
+            checkpoint.tidy(model_dir)
         if newest is not None and resume:
             self._take_up(newest, with_optimizer=not ignore_optimizer)
         elif config.train.fine_tune_from is not None:
@@ -112,22 +112,18 @@ class TrainRun:
             log.info("%s holds no checkpoint yet; starting from the beginning", model_dir)
         if self.ranks.is_first:
             if self.saver.last_saved is None:
-                checkpoint.forget_best(model_dir)
+                checkpoint.forget_best(config.model_dir)
             self.saver.write_config()
+            mirror.publish(config.model_dir)
         if config.train.saving.at_start and self.progress.step == 0:
             self.saver.save()
 
-    def _newest(self, model_dir: Path) -> Path | None:
-        whole.put_back(model_dir)
+    def _newest(self, model_dir: checkpoint.Place) -> checkpoint.Place | None:
+        checkpoint.put_back(model_dir)
         return checkpoint.newest(model_dir)
 
-    def _tidy(self, model_dir: Path) -> None:
-        for torn in whole.leftovers(model_dir):
-            log.warning("%s: left by a save that was interrupted; removed", torn)
-            whole.remove(torn)
-
-    def _take_up(self, path: Path, *, with_optimizer: bool) -> None:
-        state = self.state.restore(path, with_optimizer=with_optimizer)
+    def _take_up(self, path: checkpoint.Place, *, with_optimizer: bool) -> None:
+        state = self.state.restore(checkpoint.here(path), with_optimizer=with_optimizer)
         self.saver.last_saved, self.saver.last_path = self.progress.step, path
         self.start = self.source.resume(state["positions"])
         if self.start is None and any(position is not None for position in state["positions"]):
@@ -137,17 +133,17 @@ class TrainRun:
             log.info("nothing is left to do; ask for more with train.epochs or train.steps")
 
     def _fine_tune(self, path: str, *, with_optimizer: bool) -> None:
-        source = checkpoint.locate(path)
+        source = checkpoint.locate(path, with_optimizer=with_optimizer)
         names = checkpoint.read_name_map(self.config.train.name_map)
         fresh = checkpoint.load_matching(self.recommender.weights(), source, names)
-        log.info("weights start from %s", source)
+        log.info("weights start from %s", shown_path(source))
         if with_optimizer and not names and not checkpoint.optimizer_differences(self.config, source):
             self.state.load_optimizer(source)
             log.info("so does what the optimizers remember of them")
         if fresh:
             log.warning(
                 "%s lacks %d weights, which start from their initial values: %s",
-                source,
+                shown_path(source),
                 len(fresh),
                 checkpoint.listed(fresh),
             )
@@ -171,6 +167,7 @@ class TrainRun:
             if not self.saver.is_saved():
                 self._save()
         self.losses = self._over_ranks(self.named) if self.named else {}
+        self.faults = self.source.faults()
         # A signal may come after the last step and to some ranks only; what follows must be the same on all of them.
         self.is_stopping = self.is_stopping or self.ranks.sum([self.stop.is_made])[0] > 0
 
@@ -209,6 +206,8 @@ class TrainRun:
             if self._is_over():
                 return
         if self.progress.step == steps_before and start is None:
+            if self.source.faults().left_out:
+                raise DataError("data.train: no row of an epoch can be used, or too few for a batch")
             raise ConfigError("data.train: one epoch has no full batch; lower the batch size or keep the remainder")
         self.progress.epoch += 1
         self.progress.position = None
@@ -280,13 +279,16 @@ class TrainRun:
         if self.config.train.evaluate_after_save and self.config.data.evaluate and not self.is_stopping:
             self._evaluate(path)
         self.saver.prune()
+        self.board.flush()
+        self.eval_board.flush()
+        mirror.publish(self.config.model_dir)
 
-    def _evaluate(self, path: Path) -> None:
-        metrics = measure(self.config, self.recommender, self.ranks, self.stop)
-        if metrics is None:
+    def _evaluate(self, path: checkpoint.Place) -> None:
+        measured = measure(self.config, self.recommender, self.ranks, self.stop)
+        if measured is None:
             self.is_stopping = True
             return
-        self.metrics = metrics
+        self.metrics = measured.metrics
         if not self.ranks.is_first:
             return
         log.info("evaluation at step %d: %s", self.saver.label, shown(self.metrics))
@@ -297,7 +299,7 @@ class TrainRun:
     def result(self) -> dict[str, Any]:
         return {
             "model_dir": self.config.model_dir,
-            "checkpoint": str(self.saver.last_path) if self.saver.last_path else None,
+            "checkpoint": shown_path(self.saver.last_path) if self.saver.last_path else None,
             "step": self.saver.label,
             "steps": self.progress.step,
             "epochs": self.progress.epoch,
@@ -306,6 +308,7 @@ class TrainRun:
             "samples_per_second": round(self.speed, 1),
             "losses": plain(self.losses),
             "metrics": plain(self.metrics),
+            "faults": self.faults.facts(),
             "stopped_by_signal": self.stop.number if self.is_stopping else None,
             "exit_code": self.stop.exit_code if self.is_stopping else 0,
         }

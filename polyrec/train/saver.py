@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from pathlib import Path
 
 from polyrec import checkpoint
 from polyrec.config import RunConfig
+from polyrec.storage import last_name
 from polyrec.train.state import TrainState
 
 EFFECTIVE_CONFIG = "pipeline.config"
@@ -22,7 +22,7 @@ class Saver:
         self.sample = sample
         self.last_saved: int | None = None
         """Steps done at the last save."""
-        self.last_path: Path | None = None
+        self.last_path: checkpoint.Place | None = None
         self._last_time = time.monotonic()
 
     @property
@@ -47,11 +47,12 @@ class Saver:
         every = self.saving.every_epochs
         return bool(every) and self.state.progress.epoch % every == 0 and not self.is_saved()
 
-    def save(self) -> Path:
+    def save(self) -> checkpoint.Place:
         progress = self.state.progress
         # Folders are named by the epoch that the checkpoint belongs to, counted from 0.
         epoch = progress.epoch if progress.position is not None else max(0, progress.epoch - 1)
-        path = self.config.in_model_dir(self.saving.folder.format(step=self.label, epoch=epoch))
+        name = self.saving.folder.format(step=self.label, epoch=epoch)
+        path = checkpoint.place_of(self.config.model_dir, name)
         self.state.save(path, self.sample, self.label)
         self.last_saved, self.last_path = progress.step, path
         self._last_time = time.monotonic()
@@ -63,20 +64,20 @@ class Saver:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(self.config.model_dump_json(indent=1) + "\n", encoding="utf-8")
 
-    def note_metrics(self, path: Path, metrics: Mapping[str, float]) -> None:
+    def note_metrics(self, path: checkpoint.Place, metrics: Mapping[str, float]) -> None:
         """Remember the best evaluation by the metric that exports go by."""
         name = self.config.export.metric
         value = metrics.get(name)
         if value is None or math.isnan(value):
             return
-        best = checkpoint.read_best(Path(self.config.model_dir))
+        best = checkpoint.read_best(self.config.model_dir)
         sign = 1 if self.config.export.larger_is_better else -1
         if best is None or best["metric"] != name or sign * value > sign * best["value"]:
-            checkpoint.write_best(path, name, value)
+            checkpoint.write_best(self.config.model_dir, last_name(path), name, value)
 
     def prune(self) -> None:
         if not self.state.ranks.is_first:
             return
-        model_dir = Path(self.config.model_dir)
-        best = checkpoint.read_best(model_dir)
-        checkpoint.prune(model_dir, self.saving.keep, [model_dir / best["checkpoint"]] if best else [])
+        best = checkpoint.read_best(self.config.model_dir)
+        parent = checkpoint.place_of(self.config.model_dir)
+        checkpoint.prune(parent, self.saving.keep, [best["checkpoint"]] if best else [])

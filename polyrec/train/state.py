@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from polyrec import checkpoint
 from polyrec.checkpoint import folder as whole
-from polyrec.checkpoint import tensors
+from polyrec.checkpoint import remote, tensors
 from polyrec.config import RunConfig
 from polyrec.distributed import Ranks
 from polyrec.errors import CheckpointError
@@ -48,13 +48,18 @@ class TrainState:
 
     # -- saving
 
-    def save(self, path: Path, sample: bytes, label: int) -> None:
+    def save(self, path: checkpoint.Place, sample: bytes, label: int) -> None:
         """Write a checkpoint that appears under its name only when it is whole; call it on all ranks."""
+        if isinstance(path, str):
+            self._send(path, sample, label)
+            return
         if self.ranks.is_first:
             whole.begin(path)
         self.ranks.wait()
         try:
-            self._write(path, sample, label)
+            self._write(whole.unfinished(path), sample, label)
+            if self.ranks.is_first:
+                whole.finish(path, self._facts())
         except (CheckpointError, OSError) as error:
             # A disk that is full should not stay so.
             shutil.rmtree(whole.unfinished(path), ignore_errors=True)
@@ -63,8 +68,27 @@ class TrainState:
             raise
         self.ranks.wait()
 
-    def _write(self, path: Path, sample: bytes, label: int) -> None:
-        place = whole.unfinished(path)
+    def _send(self, url: str, sample: bytes, label: int) -> None:
+        """Each rank writes its part on its own machine and sends it; the first one sends the manifest after all."""
+        upload = remote.Upload(url)
+        try:
+            if self.ranks.is_first:
+                upload.begin()
+            self.ranks.wait()
+            self._write(upload.place, sample, label)
+            entries = self.ranks.gather(upload.send())
+            if self.ranks.is_first:
+                upload.finish(self._facts(), {name: item for part in entries for name, item in part.items()})
+        except OSError as error:
+            raise CheckpointError(f"{url}: cannot be written: {error.strerror or error}") from error
+        finally:
+            upload.close()
+        self.ranks.wait()
+
+    def _facts(self) -> dict[str, object]:
+        return {"polyrec_checkpoint": 1, "step": self.progress.step}
+
+    def _write(self, place: Path, sample: bytes, label: int) -> None:
         tensors.save(self.recommender.weights(), place / checkpoint.MODEL)
         tensors.save(self._optimizer_tensors(), place / checkpoint.OPTIMIZER)
         state = {"label": label, **self._run_state()}
@@ -73,7 +97,6 @@ class TrainState:
             (place / checkpoint.SAMPLE).write_bytes(sample)
             text = self.config.model_dump_json(indent=1)
             (place / checkpoint.CONFIG).write_text(text + "\n", encoding="utf-8")
-            whole.finish(path, {"polyrec_checkpoint": 1, "step": self.progress.step})
 
     def _run_state(self) -> dict[str, Any]:
         positions = self.ranks.gather(self.progress.position)

@@ -52,7 +52,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[Any, ...], d
 def own(tmp_path: Path) -> str:
     """A plain run in polyrec's own form."""
     from polyrec import dialects
-    from polyrec.config import Workflow
+    from polyrec.workflow import Workflow
 
     workflow = dialects.load(CONFIG).config
     assert isinstance(workflow, Workflow)
@@ -159,6 +159,7 @@ def test_eval_export_predict(calls: list[Any], own: str, capsys: pytest.CaptureF
         ("export", {"checkpoint": "c", "assets": ("a", "b")}),
     ]
     none = {"reserve": (), "columns": (), "batch_size": None, "format": None, "steps": None, "overwrite": False}
+    none |= {"faults": None}
     assert calls[2] == ("predict", ("out", ("x", "y"), "z"), none | {"reserve": ("a", "b"), "batch_size": 4})
     assert calls[3][1][1:] == (("x",), "z")
     assert calls[3][2] == none | {"checkpoint": "c"}
@@ -266,8 +267,18 @@ def test_data_that_is_not_there_is_found_before_training(
     assert cli.main([*words, "--set", "train.evaluate_after_save=true", "--evaluate", "nowhere"]) == 3
     assert "nowhere: no such file" in capsys.readouterr().err
     assert cli.main([*words, "--set", "tasks[0].label=clik"]) == 2
-    assert "tasks[0].label: the data has no column clik; did you mean click?" in capsys.readouterr().err
+    told = "--set tasks[0].label:1:1: tasks[0].label: the data has no column clik; did you mean click?"
+    assert capsys.readouterr().err.startswith(told)
     assert not folder.exists()
+
+
+def test_values_of_each_step_of_a_workflow_have_their_own_places() -> None:
+    from polyrec import dialects
+
+    loaded = dialects.load(CONFIG)
+    lines = [configs.origins_of(loaded, step.run)["data.batch_size"].line for step in configs.steps_of(loaded, "train")]
+    text = (ROOT / CONFIG).read_text(encoding="utf-8").splitlines()
+    assert lines == [number for number, line in enumerate(text, 1) if line.strip().startswith("batch_size:")]
 
 
 def test_a_file_where_a_folder_must_be(own: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,8 +9,9 @@ from pydantic import Field
 from polyrec.assets import Asset
 from polyrec.catalog import Frozen
 from polyrec.cli import main, reference
-from polyrec.config import RunConfig, Workflow
+from polyrec.config import RunConfig
 from polyrec.families import ScheduleConfig
+from polyrec.workflow import Workflow
 
 
 class Inner(Frozen):

@@ -119,6 +119,58 @@ def test_every_form_of_text_agrees(name: str, data: st.DataObject) -> None:
     assert transform(feature, encoded.slice(start)) == whole[start:]
 
 
+@pytest.mark.parametrize("name", FEATURES)
+@settings(max_examples=30, deadline=None)
+@given(data=st.data())
+def test_a_batch_of_any_size_and_a_single_row_agree(name: str, data: st.DataObject) -> None:
+    """Rows come in batches of one size in training, of another in prediction, and alone."""
+    feature, texts = FEATURES[name]
+    column = pa.array(data.draw(st.lists(texts, min_size=1, max_size=9)), pa.string())
+    whole = transform(feature, column)
+    size = data.draw(st.integers(1, len(column)))
+    batches = [transform(feature, column.slice(start, size)) for start in range(0, len(column), size)]
+    assert [row for batch in batches for row in batch] == whole
+    assert [transform(feature, pa.array([value], pa.string()))[0] for value in column.to_pylist()] == whole
+    parts = [column.slice(start, size).dictionary_encode() for start in range(0, len(column), size)]
+    assert transform(feature, pa.concat_arrays(parts)) == whole
+
+
+def kinds_beside_each_other(name: str) -> list[FeatureConfig]:
+    """The feature several times under other settings, reading other columns, some of them the same."""
+    feature = FEATURES[name][0]
+    found = [feature.model_copy(update={"name": f"f{place}", "column": f"c{place % 3}"}) for place in range(5)]
+    if isinstance(feature, IdFeature):
+        found.append(feature.model_copy(update={"name": "other", "bucket": FARM, "default": "a", "separator": None}))
+    if isinstance(feature, BucketizedFeature):
+        found.append(feature.model_copy(update={"name": "other", "boundaries": (0.5,), "default": 3.0}))
+    return [item.model_copy(update={"column": "c1"}) if item.name == "other" else item for item in found]
+
+
+@pytest.mark.parametrize("name", FEATURES)
+@settings(max_examples=30, deadline=None)
+@given(data=st.data())
+def test_features_together_are_what_they_are_alone(name: str, data: st.DataObject) -> None:
+    texts = FEATURES[name][1]
+    features = kinds_beside_each_other(name)
+    rows = data.draw(st.lists(st.tuples(texts, texts, texts), max_size=8))
+    kinds = [pa.string(), pa.large_string(), pa.string()]
+    if name == "bucketized" and data.draw(st.booleans()):
+        rows = [tuple(float(text) if text else None for text in row) for row in rows]
+        kinds = [pa.float32(), pa.float32(), pa.float64()]
+    columns = [pa.array([row[place] for row in rows], kinds[place]) for place in range(3)]
+    if name == "id murmur64":
+        columns[2] = columns[2].dictionary_encode()
+    batch = pa.record_batch(columns, ["c0", "c1", "c2"])
+    start = data.draw(st.integers(0, len(rows)))
+    for part in (batch, batch.slice(start), batch.slice(0, start)):
+        together = type(features[0]).transform_all(features, part)
+        alone = [feature.transform(part) for feature in features]
+        assert [by_row(out) for out in together] == [by_row(out) for out in alone]
+        for out, other in zip(together, alone, strict=True):
+            assert out.values.dtype == other.values.dtype
+            assert out.lengths.tolist() == other.lengths.tolist() if hasattr(out, "lengths") else True
+
+
 def example(name: str) -> FeatureConfig:
     return catalog.find(FeatureConfig, name).example()
 

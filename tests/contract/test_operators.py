@@ -27,6 +27,7 @@ from polyrec.features.operators.edit_distance import EditDistance
 from polyrec.features.operators.expression import Expression
 from polyrec.features.operators.fixed_point import FixedPoint
 from polyrec.features.operators.kv_dot_product import KvDotProduct
+from polyrec.features.operators.listed import Listed
 from polyrec.features.operators.lookup import Lookup
 from polyrec.features.operators.match import Match
 from polyrec.features.operators.overlap import Overlap
@@ -64,6 +65,8 @@ SEPARATED = (";", ";")
 
 OPERATORS: dict[str, tuple[OperatorConfig, st.SearchStrategy[tuple[str | None, ...]]]] = {
     "constant": (Constant(value="x"), texts(WORD)),
+    "listed": (Listed(column="0", separator=";", default="z", most=2), texts(joined(WORD))),
+    "listed without default": (Listed(column="0", separator=";"), texts(joined(ONE_WORD.map(lambda text: text or "")))),
     "combo": (Combo(columns=("0", "1"), separators=(";", None), joint="-"), texts(joined(WORD), ONE_WORD)),
     "combo filled": (
         Combo(columns=("0", "1", "2"), separators=(";", None, None), missing="value"),

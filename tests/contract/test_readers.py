@@ -10,10 +10,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from fake_maxcompute import KEY, SECRET, FakeMaxCompute
 from pydantic import TypeAdapter
 
-from polyrec import catalog, scripts
-from polyrec.data.readers import Span, _text, first_rows, parquet
+from polyrec import catalog, maxcompute, scripts
+from polyrec.data.readers import Span, _text, first_rows, odps, parquet
 from polyrec.data.readers.csv import Csv, CsvColumn
 from polyrec.data.readers.script import Script
 from polyrec.data.readers.slots import SlotColumn, Slots
@@ -55,6 +56,18 @@ def _script(folder: Path) -> Written:
     return Script(script=str(folder / "own.py"), sparse=("9", "row"), dense=dense), str(path), "row"
 
 
+def _odps(folder: Path) -> Written:
+    """Each test has a service of its own; it ends with the process."""
+    service = FakeMaxCompute()
+    service.start()
+    maxcompute._opened.cache_clear()
+    lines = (f"access_id={KEY}", f"access_key={SECRET}", f"end_point={service.endpoint}")
+    (folder / "odps.conf").write_text("\n".join(lines))
+    table = pa.table({"other": ["x"] * ROWS, "row": range(ROWS), "last": [[1.5]] * ROWS})
+    columns = {"other": "string", "row": "bigint", "last": "array<double>"}
+    return odps.Odps(), service.add("data", table, columns, "pt=1"), "row"
+
+
 READER = """
 from paddlerec.core.reader import ReaderBase
 
@@ -65,7 +78,13 @@ class Reader(ReaderBase):
         return samples
 """
 
-WRITERS: dict[str, Callable[[Path], Written]] = {"csv": _csv, "parquet": _parquet, "script": _script, "slots": _slots}
+WRITERS: dict[str, Callable[[Path], Written]] = {
+    "csv": _csv,
+    "odps": _odps,
+    "parquet": _parquet,
+    "script": _script,
+    "slots": _slots,
+}
 """For each reader how to write a file of three columns or more in its format; a new reader gets a line."""
 
 
@@ -75,6 +94,10 @@ def written(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(_text, "BLOCK_BYTES", 40)
     monkeypatch.setattr(_text, "PIECE_BYTES", 150)
     monkeypatch.setattr(parquet, "BATCH_ROWS", 5)
+    monkeypatch.setattr(odps, "BATCH_ROWS", 5)
+    monkeypatch.setattr(odps, "PIECE_ROWS", 13)
+    monkeypatch.setenv("ODPS_CONFIG_FILE_PATH", str(tmp_path / "odps.conf"))
+    monkeypatch.delenv("ODPS_ENDPOINT", raising=False)
     return WRITERS[request.param](tmp_path)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from polyrec.data.files import expand
+from polyrec.data.files import expand, look
 from polyrec.errors import DataError
 
 PARQUET = (".parquet",)
@@ -64,9 +64,26 @@ def test_empty_files_are_left_out_and_reported(folder: Path, caplog: pytest.LogC
     (folder / "z.parquet").write_text("")
     with caplog.at_level(logging.WARNING):
         assert "z.parquet" not in names(folder, expand([str(folder)], PARQUET))
-    assert "z.parquet: is empty" in caplog.text
+    assert f"; 1 empty ({folder}/z.parquet)" in caplog.text
     with pytest.raises(DataError, match="only empty files"):
         expand([f"{folder}/z.parquet"], PARQUET)
+
+
+def test_hidden_files_are_listed_in_one_line_of_the_log(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (folder / "_x").mkdir()
+    found, left_out = look([str(folder)], PARQUET)
+    assert len(found) == 3
+    hidden = [".git", ".hidden.parquet", "_SUCCESS", "_temporary", "_x"]
+    assert names(folder, list(left_out.hidden)) == hidden
+    assert names(folder, list(look([f"{folder}/*"], PARQUET)[1].hidden)) == ["_SUCCESS", "_temporary", "_x"]
+    assert not look([f"{folder}/_SUCCESS"], ())[1]
+    with caplog.at_level(logging.INFO):
+        expand([str(folder)], PARQUET)
+        expand([str(folder)], PARQUET)
+    shown = ", ".join(f"{folder}/{name}" for name in hidden[:3])
+    assert [record.message for record in caplog.records] == [
+        f"left out of the data: 5 with a hidden name ({shown}, ...)"
+    ]
 
 
 def test_nothing_found_names_the_nearest_path(folder: Path) -> None:

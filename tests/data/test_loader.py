@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -180,6 +181,21 @@ def test_rows_are_mixed_within_a_block_and_differently_each_epoch(tmp_path: Path
     assert numbers(loader.batches(0))[0] == first
 
 
+def test_fewer_long_rows_are_shuffled_together(tmp_path: Path) -> None:
+    """By the width of the first rows of the first file, so all ranks and resumed runs have the same blocks."""
+    paths = [str(tmp_path / f"{number}.parquet") for number in range(2)]
+    for number, path in enumerate(paths):
+        pq.write_table(pa.table({"row": range(300), "text": ["x" * (996 if number == 0 else 9)] * 300}), path)
+    loaders = [
+        RowLoader(Parquet(), paths, ("text",), batch_size=5, rank=rank, world=2, shuffle_rows=200, shuffle_bytes=50_000)
+        for rank in range(2)
+    ]
+    assert [loader.shuffle_rows for loader in loaders] == [50, 50]
+    assert sum(batch.num_rows for loader in loaders for batch, _ in loader.batches(0)) == 600
+    whole = RowLoader(Parquet(), paths, ("text",), batch_size=5, shuffle_rows=200, shuffle_bytes=1 << 20)
+    assert whole.shuffle_rows == 200
+
+
 def test_row_groups_are_taken_in_another_order_each_epoch(tmp_path: Path) -> None:
     reader, paths, _ = write(str(tmp_path), [70, 70])
     loader = RowLoader(reader, paths, ("row",), batch_size=7, shuffled_files=True)
@@ -290,3 +306,34 @@ def test_what_a_feature_cannot_use_is_named_by_file_and_row(tmp_path: Path, form
         list(loader.prepared(lambda rows, _: feature.transform(rows), 0))
     remedy = "correct it, or leave it empty and set a default"
     assert str(caught.value) == f"{tmp_path}/{place}: column price: cannot read 'n/a' as a number; {remedy}"
+
+
+@settings(max_examples=25, deadline=None)
+@given(FILES.filter(any), st.integers(1, 4), st.integers(1, 4), st.integers(0, 5))
+def test_each_file_is_dealt_by_itself(sizes: list[int], before: int, after: int, steps: int) -> None:
+    """All ranks go through the files in their order, each file shared out evenly, also with other ranks later."""
+    with TemporaryDirectory() as folder:
+        reader, paths, expected = write(folder, sizes)
+        first = [
+            RowLoader(reader, paths, ["row"], batch_size=3, rank=rank, world=before, by_file=True)
+            for rank in range(before)
+        ]
+        ends = [sum(sizes[: number + 1]) for number in range(len(sizes))]
+        for loader in first:
+            rows = [row for batch in numbers(loader.batches(0)) for row in batch]
+            assert rows == sorted(rows)
+            for end, size in zip(ends, sizes, strict=True):
+                share = sum(end - size <= row < end for row in rows)
+                assert size // before <= share <= -(-size // before)
+        given_rows: list[int] = []
+        positions = []
+        for loader in first:
+            taken = [*islice(loader.batches(0), steps)]
+            given_rows += flat([batch.column("row").to_pylist() for batch, _ in taken])
+            positions.append(taken[-1][1] if taken else loader.begin(0))
+        for rank in range(after):
+            loader = RowLoader(reader, paths, ["row"], batch_size=3, rank=rank, world=after, by_file=True)
+            rows = [row for batch in numbers(loader.batches(0, loader.resume(positions))) for row in batch]
+            assert rows == sorted(rows)
+            given_rows += rows
+        assert sorted(given_rows) == expected

@@ -82,3 +82,22 @@ def test_a_consumer_that_walks_away_leaves_no_thread() -> None:
     del items
     gc.collect()
     assert eventually(lambda: not thread.is_alive())
+
+
+def test_what_waits_is_bounded_by_its_memory() -> None:
+    made: list[int] = []
+
+    def source() -> Iterator[int]:
+        for size in (4, 4, 4, 30, 1, 1):
+            made.append(size)
+            yield size
+
+    with Prefetch(source, depth=5, size=lambda size: size, memory=10) as items:
+        # Two wait, and a third is made, for which there is no room yet.
+        assert eventually(lambda: len(made) == 3)
+        time.sleep(0.05)
+        assert len(made) == 3
+        assert next(items) == 4
+        assert eventually(lambda: len(made) == 4)
+        # One that is larger than the memory waits alone.
+        assert list(items) == [4, 4, 30, 1, 1]

@@ -13,11 +13,12 @@ import pytest
 import yaml
 
 from polyrec import dialects
-from polyrec.config import RunConfig, Workflow
+from polyrec.config import RunConfig
 from polyrec.dialects.edits import Edit
 from polyrec.dialects.node import Node
 from polyrec.dialects.structure import plain
 from polyrec.errors import ConfigError
+from polyrec.workflow import Workflow
 
 
 def told(text: str, **options: Any) -> list[str]:
@@ -334,3 +335,14 @@ def test_a_rate_below_zero_is_told_where_it_stands() -> None:
     with pytest.raises(ConfigError) as caught:
         dialects.load_text(text.replace("initial_learning_rate: 0.001", "initial_learning_rate: -5"), "f.config")
     assert [problem.origin and problem.origin.line for problem in caught.value.problems] == [22]
+
+
+def test_an_edit_in_the_words_of_another_form_is_told_which_form_the_file_has(tmp_path: Path, run_text: str) -> None:
+    file = tmp_path / "pipeline.config"
+    file.write_text(run_text, encoding="utf-8")
+    edits = [Edit("train_config.num_steps", 3), Edit("train.epochs", 3)]
+    with pytest.raises(ConfigError) as caught:
+        dialects.load(file, edits=edits)
+    [problem] = caught.value.problems
+    assert problem.message.startswith(f"unknown field; did you mean train?; {file} is a typed config")
+    assert dialects.load(file, edits=edits[1:]).config.train.epochs == 3  # type: ignore[union-attr]

@@ -28,6 +28,7 @@ class Outer(Frozen):
     init: InitConfig | None = None
     is_on: bool = False
     either: int | tuple[int, ...] = 0
+    some: tuple[Inner, ...] = Field(default=(Inner(size=1),), min_length=1)
 
     @model_validator(mode="after")
     def _agrees(self) -> Outer:
@@ -108,6 +109,8 @@ def test_errors_of_validation_have_a_place(text: str, found: str) -> None:
             "f:6:1: init.maen: unknown field; did you mean mean?",
         ),
         ({"name": "a", "init": {"kind": "normal", "std": Value(-1, at(6))}}, "f:6:1: init.std: needs at least 0"),
+        ({"name": "a", "some": Value([], at(7))}, "f:7:1: some: needs 1 or more, not 0"),
+        ({"name": "a", "some": Value([{"size": Value(0, at(8))}], at(7))}, "f:8:1: some[0].size: needs more than 0"),
     ],
 )
 def test_errors_are_in_our_words(draft: dict[str, object], found: str) -> None:

@@ -10,7 +10,6 @@ from small_runs import Ids, flat, mixed_rows, mixed_run, of, run, sequence, tabl
 from polyrec.config import RunConfig
 from polyrec.data.batch import Collator, empty
 from polyrec.embedding import Embedding
-from polyrec.errors import ConfigError
 from polyrec.families import OptimizerConfig
 from polyrec.features.buckets.identity import IdentityBucket
 from polyrec.features.sequence_id import SequenceIdFeature
@@ -202,14 +201,6 @@ def test_for_prediction_there_is_no_optimizer_state() -> None:
     found = embedding(Collator(config, with_labels=False)(mixed_rows(3, seed=0)))
     assert embedding.states() == {}
     assert not found.groups["wide"].requires_grad
-
-
-def test_clipping_of_tables_is_refused() -> None:
-    config = mixed_run(SGD(lr=0.1))
-    learning = config.optim.tables.model_copy(update={"clip_gradient": 1.0})
-    config = config.model_copy(update={"optim": config.optim.model_copy(update={"tables": learning})})
-    with pytest.raises(ConfigError, match=r"optim\.tables\.clip_gradient"):
-        Embedding(config, device=CPU)
 
 
 @pytest.mark.parametrize("pooling", ["sum", "mean", "sqrtn"])

@@ -176,6 +176,21 @@ def test_what_is_asked_for_must_exist(exported: Path, folder: Path, tmp_path: Pa
         api.predict(str(folder / "model" / "model.ckpt-40"), inputs, str(tmp_path / "out"))
 
 
+def test_a_wrong_wish_leaves_what_was_predicted_before(exported: Path, folder: Path, tmp_path: Path) -> None:
+    inputs, out = [str(folder / "eval")], tmp_path / "out"
+    config = small.config(folder)
+    api.predict(str(exported), inputs, str(out), reserve=["click"])
+    before = (out / "part-0.parquet").read_bytes()
+    with pytest.raises(ConfigError, match=r"prob: is not an output; did you mean probs\?"):
+        api.predict(str(exported), inputs, str(out), columns=["prob"], overwrite=True)
+    with pytest.raises(ConfigError, match=r"prob: is not an output; did you mean probs\?"):
+        api.predict_checkpoint(config, inputs, str(out), columns=["prob"], overwrite=True)
+    assert (out / "part-0.parquet").read_bytes() == before
+    with pytest.raises(ConfigError, match=r"prob: is not an output"):
+        api.predict(str(exported), inputs, str(tmp_path / "other"), columns=["prob"])
+    assert not (tmp_path / "other").exists()
+
+
 def test_the_best_checkpoint_is_exported_when_asked(folder: Path, tmp_path: Path) -> None:
     config = small.config(folder, export={"choose": "best", "metric": "auc"})
     lines = (folder / "model" / "train_eval_result.txt").read_text().splitlines()

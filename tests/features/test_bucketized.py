@@ -8,6 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from polyrec.errors import DataError
+from polyrec.features._boundaries import FEW, reached
 from polyrec.features.bucketized import BucketizedFeature
 
 
@@ -26,6 +27,14 @@ def test_the_number_of_boundaries_reached(kind: pa.DataType) -> None:
     if "string" in str(kind):
         numbers = [str(number) for number in numbers]
     assert ids(numbers, kind) == [[0], [1], [1], [2], [3], [3]]
+
+
+def test_many_boundaries_and_few_are_compared_alike() -> None:
+    numbers = np.array([-1, 0, 0.5, 39, 39.5, 40, 1e9, 0.1], np.float32)
+    for count in (3, FEW, FEW + 1, 41, 600):
+        limits = tuple(float(number) for number in range(count))
+        assert reached(numbers, limits).tolist() == [sum(limit <= number for limit in limits) for number in numbers]
+    assert reached(np.array([0.7, 0.1], np.float32), (0.1, 0.7)).tolist() == [2, 1]
 
 
 def test_upstream_fixture() -> None:
@@ -73,3 +82,14 @@ def test_a_text_that_is_no_number() -> None:
 def test_boundaries_must_rise(boundaries: tuple[float, ...]) -> None:
     with pytest.raises(ValidationError, match="boundaries"):
         ids([1], boundaries=boundaries)
+
+
+def test_each_of_several_numbers_has_ranges_of_its_own() -> None:
+    # Two boundaries make three ranges: ids 0 to 2 for the first number, 3 to 5 for the second.
+    fields = {"boundaries": (0, 10), "size": 2, "separator": "|"}
+    assert ids(["-1|-1", "0|99", None, "99|"], **fields) == [[0, 3], [1, 5], [], [2]]
+    assert ids(["-1|-1", None], default=5, **fields) == [[0, 3], [1, 4]]
+    assert ids(pa.array([[0.0, 50.0]]), **fields) == [[1, 5]]
+    assert BucketizedFeature(name="f", column="c", default=None, **fields).rows == 6
+    with pytest.raises(DataError, match="1 number, where 2 are needed"):
+        ids(["5"], **fields)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from polyrec.features._decimals import FEW, hash_integers
 from polyrec.features._hashing import BLOCK, farm64, hash_texts, murmur64
 
 GOLDENS = json.loads((Path(__file__).parent / "hash_goldens.json").read_text())
@@ -103,6 +104,42 @@ def test_slices_and_empty_arrays(name: str, kind: pa.DataType) -> None:
     assert hash_texts(texts.slice(7, 60), FUNCTIONS[name]).tolist() == GOLDENS[name][7:67]
     assert hash_texts(texts.slice(5, 0), FUNCTIONS[name]).tolist() == []
     assert hash_texts(pa.array([], kind), FUNCTIONS[name]).dtype == np.uint64
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_texts_of_one_length(name: str) -> None:
+    texts = [text_of_length(length) for length in range(201)]
+    for length in range(201):
+        found = hash_texts(pa.array(["x", *[texts[length]] * 5]).slice(1, 4), FUNCTIONS[name])
+        assert found.tolist() == [GOLDENS[name][length]] * 4
+
+
+WHOLE = st.one_of(
+    st.integers(-200, 200),
+    st.integers(0, 2**64 - 1),
+    st.integers(0, 20).map(lambda digits: 10**digits if digits < 20 else 0),
+    st.integers(1, 19).map(lambda digits: 10**digits - 1),
+    st.sampled_from([FEW - 1, FEW, FEW + 1]),
+)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.uint32, np.int64, np.uint64])
+@given(numbers=st.lists(WHOLE, max_size=30))
+def test_whole_numbers_are_hashed_as_their_texts(name: str, dtype: type[np.integer], numbers: list[int]) -> None:
+    limits = np.iinfo(dtype)
+    kept = [number for number in numbers if limits.min <= number <= limits.max]
+    for part in (kept, [number for number in kept if 0 <= number < FEW], [n for n in kept if 0 <= n < 10**8]):
+        texts = pa.array([str(number) for number in part], pa.string())
+        found = hash_integers(np.array(part, dtype), FUNCTIONS[name])
+        assert found.tolist() == hash_texts(texts, FUNCTIONS[name]).tolist()
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_whole_numbers_of_each_count_of_digits(name: str) -> None:
+    numbers = np.concatenate([10**digits + np.arange(-3, 2000) for digits in range(1, 10)])
+    expected = hash_texts(pa.array([str(number) for number in numbers.tolist()]), FUNCTIONS[name])
+    assert hash_integers(numbers, FUNCTIONS[name]).tolist() == expected.tolist()
 
 
 @given(st.lists(st.text(max_size=90), max_size=20), st.randoms())

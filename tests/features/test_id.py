@@ -298,3 +298,28 @@ def test_fields_that_do_not_fit(fields: dict[str, Any], message: str) -> None:
 def test_a_default_outside_the_vocabulary_has_no_id() -> None:
     bucket = VocabularyBucket(rows=2, words=("a", "b"), unknown=None)
     assert rows(transform(["b", None, "?"], bucket=bucket, default="?")) == [[1], [], []]
+
+
+def test_texts_together_with_bytes_behind_a_null_and_of_unlike_lengths() -> None:
+    words = pa.array(["ab", "cd", "", "ef"])
+    hidden = pa.Array.from_buffers(pa.string(), 4, [pa.py_buffer(bytes([0b1101])), *words.buffers()[1:]])
+    columns = {
+        "even": pa.array(["12345678", None, "abcdefgh", ""]),
+        "hidden": hidden,
+        "uneven": pa.array(["a", "bcd", None, "x" * 100], pa.large_string()),
+        "none": pa.array([None, None, None, ""], pa.string()),
+        "several": pa.array(["a;b", "c", "", None]),
+    }
+    rows = pa.record_batch(columns)
+    bucket = HashBucket(rows=1000, function="murmur64")
+    features = [
+        IdFeature(name=f"{name} {default}", column=name, bucket=bucket, default=default, separator=";")
+        for name in columns
+        for default in (None, "d")
+    ]
+    for part in (rows, rows.slice(1), rows.slice(1, 2), rows.slice(4)):
+        for together, feature in zip(IdFeature.transform_all(features, part), features, strict=True):
+            alone = feature.transform(part)
+            assert isinstance(together, Ragged)
+            assert together.values.tolist() == alone.values.tolist()
+            assert together.lengths.tolist() == alone.lengths.tolist()

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from pydantic import ValidationError
 
-from polyrec.data.columns import RaggedBags
+from polyrec.data.columns import Ragged, RaggedBags
 from polyrec.errors import DataError
 from polyrec.features.buckets.hash import HashBucket
 from polyrec.features.buckets.identity import IdentityBucket
@@ -129,3 +129,14 @@ def test_rows_and_shape() -> None:
 def test_a_default_that_the_bucket_refuses() -> None:
     with pytest.raises(ValidationError, match="default 'x' cannot be used"):
         ids([1], default="x")
+
+
+def test_an_empty_text_may_be_the_default() -> None:
+    feature = SequenceIdFeature(
+        name="f", column="c", bucket=HashBucket(rows=1000, function="farm64"), default="", separator="|"
+    )
+    # FarmHash's Fingerprint64 of an empty text, modulo 1000, is 263; that of a is 939.
+    found = feature.transform(pa.record_batch({"c": ["a||a", "", None]}))
+    assert isinstance(found, Ragged)
+    assert found.values.tolist() == [939, 263, 939, 263, 263]
+    assert found.lengths.tolist() == [3, 1, 1]

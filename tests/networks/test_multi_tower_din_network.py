@@ -37,11 +37,12 @@ def read_clicks(groups: dict[str, np.ndarray], state: dict[str, torch.Tensor]) -
     return found
 
 
-def test_towers_then_sequences_then_final_layers() -> None:
+@pytest.mark.parametrize("with_query", [False, True])
+def test_towers_then_sequences_then_final_layers(with_query: bool) -> None:
     torch.manual_seed(0)
     config = MultiTowerDINConfig(
         towers=(Tower(group="user", mlp=LAYERS),),
-        din_towers=(AttentionTower(group="clicks", mlp=LAYERS),),
+        din_towers=(AttentionTower(group="clicks", mlp=LAYERS, with_query=with_query),),
         final=LAYERS,
         head=Head(kernel=Linear()),
     )
@@ -56,6 +57,7 @@ def test_towers_then_sequences_then_final_layers() -> None:
     }
     arrays, state = {key: value.numpy() for key, value in groups.items()}, network.state_dict()
     parts = [sigmoid_layers(arrays["user"], state, "towers.0.mlp"), read_clicks(arrays, state)]
+    parts += [arrays["clicks.query"]] if with_query else []
     final = sigmoid_layers(np.concatenate(parts, 1), state, "final")
     expected = final @ state["heads.layers.0.weight"].numpy().T + state["heads.layers.0.bias"].numpy()
     np.testing.assert_allclose(network(groups)[""].detach().numpy(), expected, atol=1e-5)

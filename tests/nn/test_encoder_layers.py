@@ -6,6 +6,7 @@ import torch
 from torch import nn
 
 from polyrec import parts
+from polyrec.encoders.attention_pooling import AttentionPooling
 from polyrec.encoders.pooling import Pooling
 from polyrec.encoders.target_attention import TargetAttention
 from polyrec.encoders.text_cnn import TextCNN
@@ -71,6 +72,45 @@ def test_target_attention_transforms_the_query_but_hands_on_what_it_was() -> Non
     assert len(encoder.kernels()) == 4
 
 
+def test_target_attention_weighs_what_it_does_not_score_too() -> None:
+    torch.manual_seed(2)
+    encoder = TargetAttention(mlp=layers(8), scored=6).build(4, 9)
+    assert isinstance(encoder, TargetAttentionEncoder)
+    others = torch.randn(4, 5, 3) * (torch.arange(5) < LENGTH.unsqueeze(1)).unsqueeze(2)
+    query = torch.nn.functional.pad(QUERY, (0, 2))
+    shares = encoder.attention.weights(QUERY, SEQUENCE, LENGTH).detach()
+    found = encoder(QUERY, torch.cat([SEQUENCE, others], dim=2), LENGTH).detach().numpy()
+    np.testing.assert_allclose(found[:, :6], attended(encoder, query.double().numpy()), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(found[:, 6:], (shares.unsqueeze(2) * others).sum(1).numpy(), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(shares.sum(1).numpy(), [1, 0, 1, 1], rtol=1e-6)
+
+
+def test_target_attention_transforms_both_and_hands_on_the_transformed_query() -> None:
+    torch.manual_seed(2)
+    config = TargetAttention(
+        mlp=layers(8), with_query=True, query_as="transformed", transform=layers(6), transform_positions=layers(6)
+    )
+    encoder = config.build(9, 6)
+    assert isinstance(encoder, TargetAttentionEncoder)
+    assert encoder.transform is not None
+    assert encoder.transform_positions is not None
+    wide = torch.randn(4, 9)
+    query, positions = encoder.transform(wide), encoder.transform_positions(SEQUENCE.flatten(0, 1)).view(4, 5, 6)
+    expected = torch.cat([encoder.attention(query, positions, LENGTH), query], dim=1)
+    torch.testing.assert_close(encoder(wide, SEQUENCE, LENGTH), expected)
+    assert config.width(9, 6) == 12
+    with pytest.raises(ValueError, match="transformed needs with_query and transform"):
+        TargetAttention(mlp=layers(8), query_as="transformed")
+
+
+def test_attention_pooling_is_a_softmax_of_linear_scores() -> None:
+    sequence = torch.tensor([[[1.0, 0.0], [0.0, 2.0], [0.0, 0.0]], [[0.0, 0.0]] * 3])
+    encoder = AttentionPooling(kernel=Constant(value=0.5)).build(0, 2)
+    shares = np.exp([0.5, 1.0]) / np.exp([0.5, 1.0]).sum()
+    found = encoder(torch.zeros(2, 0), sequence, torch.tensor([2, 0])).detach().numpy()
+    np.testing.assert_allclose(found, [[shares[0], 2 * shares[1]], [0, 0]], rtol=1e-6)
+
+
 def test_target_attention_says_which_groups_it_cannot_read() -> None:
     plain, transforming = TargetAttention(mlp=layers(8)), TargetAttention(mlp=layers(8), transform=layers(6))
     assert plain.fault(6, 6) is None
@@ -78,6 +118,10 @@ def test_target_attention_says_which_groups_it_cannot_read() -> None:
     assert "query is empty" in (plain.fault(0, 6) or "")
     assert transforming.fault(9, 6) is None
     assert "makes the query 6 wide, but its positions are 5" in (transforming.fault(9, 5) or "")
+    assert "scored is 7, but its positions are 6 wide" in (TargetAttention(mlp=layers(8), scored=7).fault(2, 6) or "")
+    assert "wider than its positions, which are 4" in (TargetAttention(mlp=layers(8), scored=4).fault(5, 6) or "")
+    both = TargetAttention(mlp=layers(8), transform_positions=layers(5))
+    assert "makes its positions 5 wide, but they are 6" in (both.fault(6, 6) or "")
 
 
 def test_batch_norm_in_the_attention_counts_positions_in_use_only() -> None:

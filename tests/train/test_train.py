@@ -165,7 +165,7 @@ def test_a_save_interrupted_while_it_replaces_leaves_the_old_checkpoint(folder: 
 def test_a_run_that_replaces_another_has_a_best_checkpoint_of_its_own(folder: Path, tmp_path: Path) -> None:
     config = small.config(folder, model_dir=str(tmp_path / "model"), train__saving={"on_existing": "replace"})
     api.train(config)
-    checkpoints.write_best(tmp_path / "model" / "model.ckpt-40", "auc", 1.0)
+    checkpoints.write_best(str(tmp_path / "model"), "model.ckpt-40", "auc", 1.0)
     api.train(config)
     best = checkpoints.read_best(tmp_path / "model")
     assert best is not None

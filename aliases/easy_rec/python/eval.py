@@ -13,7 +13,7 @@ PROG = "easy_rec.python.eval"
 
 REFUSED = {
     "distribute_eval": "start it with torchrun for several processes; each reads its own part of the rows",
-    "odps_config": f"{upstream.NOT_YET}; rows come from files",
+    "odps_config": "set the variable ODPS_CONFIG_FILE_PATH to this path instead",
     "is_on_ds": f"{upstream.NOT_YET}; use torchrun for several processes",
 }
 

@@ -18,7 +18,7 @@ REFUSED = {
     "fit_on_eval": upstream.NOT_YET,
     "fit_on_eval_steps": upstream.NOT_YET,
     "ignore_finetune_ckpt_error": f"{upstream.NOT_YET}; leave out --fine_tune_checkpoint instead",
-    "odps_config": f"{upstream.NOT_YET}; rows come from files",
+    "odps_config": "set the variable ODPS_CONFIG_FILE_PATH to this path instead",
     "is_on_ds": f"{upstream.NOT_YET}; use torchrun for several processes",
     "check_mode": "use `polyrec check CONFIG`, which reads the data too",
     "gpu": "set CUDA_VISIBLE_DEVICES instead",

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import BinaryIO
 
 import pyarrow as pa
 
+from polyrec import storage
 from polyrec.data.readers import Span
 from polyrec.errors import DataError
 
@@ -24,12 +23,12 @@ PIECE_BYTES = 64 << 20
 
 def is_packed(path: str) -> bool:
     """A gzip file cannot be entered in the middle: its length is one unit, and whoever has that unit reads it all."""
-    return path.endswith(".gz")
+    return storage.split(path)[0].endswith(".gz")
 
 
 def text_length(path: str) -> int:
     with _named(path):
-        size = Path(path).stat().st_size
+        size = storage.size(path)
     return min(size, 1) if is_packed(path) else size
 
 
@@ -49,8 +48,8 @@ def text_pieces(path: str) -> tuple[Span, ...]:
 
 @contextmanager
 def opened(path: str) -> Iterator[BinaryIO]:
-    with _named(path), gzip.open(path) if is_packed(path) else open(path, "rb") as file:
-        yield file  # type: ignore[misc]  # gzip's reader has all that is used of a binary file
+    with _named(path), storage.opened(path) as file:
+        yield file
 
 
 @contextmanager

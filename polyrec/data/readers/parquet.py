@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from polyrec import storage
 from polyrec.data.readers import Span, check_columns
 from polyrec.errors import DataError
 from polyrec.families import ReaderConfig
 
-BATCH_ROWS = 16_384
-"""Rows decoded together: enough to keep Arrow's cost per batch small, few enough that long lists stay in megabytes."""
+BATCH_ROWS = 65_536
+"""Rows decoded together at most: enough to make Arrow's cost for each batch and column small."""
+BATCH_BYTES = 16 << 20
+"""Memory that they may take: of rows that are long, fewer are decoded together."""
+TRIED_ROWS = 64
+"""Rows that are decoded to see how long texts are, where a file does not say."""
 
 
 class Parquet(ReaderConfig):
@@ -47,7 +52,8 @@ class Parquet(ReaderConfig):
             if not groups:
                 return
             row = groups[0][1]
-            for batch in file.iter_batches(BATCH_ROWS, [group[0] for group in groups], wanted):
+            is_remote = storage.is_remote(span.path)
+            for batch in _batches(file, [group[0] for group in groups], wanted, is_remote):
                 first, last = max(begin, row), min(span.stop, row + batch.num_rows)
                 if first < last:
                     piece = batch.slice(first - row, last - first).select(wanted).replace_schema_metadata(None)
@@ -61,16 +67,53 @@ class Parquet(ReaderConfig):
         return cls()
 
 
+def _rows_together(file: pq.ParquetFile, groups: list[int], columns: list[str], is_remote: bool) -> int:
+    """How many rows of these row groups take at most `BATCH_BYTES` in memory, about; by the file's own word alone where
+    a look at some rows would be fetched for."""
+    width, unknown = 0.0, dict[str, None]()
+    for group in groups:
+        found = file.metadata.row_group(group)
+        size = 0.0
+        for number in range(found.num_columns):
+            column = found.column(number)
+            name = column.path_in_schema.partition(".")[0]
+            if name not in columns:
+                continue
+            if column.physical_type == "BYTE_ARRAY" and column.has_dictionary_page:
+                unknown[name] = None
+            # Numbers are 8 bytes at most once they are decoded; texts that stand in full say how long they are.
+            size += column.num_values * 8 if column.physical_type != "BYTE_ARRAY" else column.total_uncompressed_size
+        width = max(width, size / max(1, found.num_rows))
+    if unknown and not is_remote and file.metadata.row_group(groups[0]).num_rows > TRIED_ROWS:
+        # A text that many rows share stands once in the file, and in memory for each of them.
+        tried = next(file.iter_batches(TRIED_ROWS, groups[:1], list(unknown)), None)
+        width += 0.0 if tried is None else tried.nbytes / tried.num_rows
+    return max(1, min(BATCH_ROWS, int(BATCH_BYTES / max(width, 1.0))))
+
+
 @contextmanager
 def _opened(path: str) -> Iterator[pq.ParquetFile]:
     """The file, with every way in which it can be damaged as one error that names it."""
+    is_remote = storage.is_remote(path)
+    # Without a buffer Arrow takes each column of a row group whole, so memory would follow the size of row groups.
+    # A store answers few large requests faster than many small ones, so there the columns are taken whole.
+    options = {"pre_buffer": True} if is_remote else {"pre_buffer": False, "buffer_size": 1 << 20}
     try:
-        # Without a buffer Arrow takes each column of a row group whole, so memory would follow the size of row groups.
-        with pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20) as file:
-            yield file
+        with ExitStack() as stack:
+            source = storage.source(path)
+            if not isinstance(source, str):
+                stack.callback(source.close)
+            yield stack.enter_context(pq.ParquetFile(source, **options))
     except (pa.ArrowException, OSError) as error:
         reason = str(error).partition("\n")[0]
         raise DataError(f"{path}: cannot be read as Parquet ({reason}); write it again or leave it out") from error
+
+
+def _batches(file: pq.ParquetFile, groups: list[int], columns: list[str], is_remote: bool) -> Iterator[pa.RecordBatch]:
+    """The rows of some row groups; of a store, one group by one, so that no more than one is fetched ahead."""
+    rows = _rows_together(file, groups, columns, is_remote)
+    for part in [[group] for group in groups] if is_remote else [groups]:
+        yield from file.iter_batches(rows, part, columns)
 
 
 def _row_groups(file: pq.ParquetFile) -> list[tuple[int, int, int]]:

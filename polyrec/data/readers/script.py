@@ -13,14 +13,16 @@ import pyarrow as pa
 from pydantic import Field
 
 from polyrec import scripts
-from polyrec.data.readers import Span, _script_modules, check_columns
-from polyrec.data.readers._text import blocks, line_number, pieces_of
+from polyrec.data.faults import Fault, marked, unmarked
+from polyrec.data.readers import Span, _script_modules
+from polyrec.data.readers._text import blocks, line_number
 from polyrec.data.readers.slots import SlotColumn, Slots
 from polyrec.errors import ConfigError, DataError, nearest
 
 OWN_WAYS = ("generate_batch_from_trainfiles", "batch_tensor_creator")
 """Methods by which a reader would take over from the reading of lines."""
 
+REMEDY = "correct the line or the reader"
 Sample = Mapping[str, Any]
 
 
@@ -38,64 +40,71 @@ class Script(Slots):
     settings: dict[str, Any] = Field(default_factory=dict)
     """What the class may ask for, by paths such as `hyper_parameters.optimizer.class`."""
 
-    def read(self, span: Span, columns: tuple[str, ...]) -> Iterator[tuple[Span, pa.RecordBatch]]:
-        names = self.arrow_schema(span.path).names
-        check_columns(span.path, columns, names)
-        yield from pieces_of(span, self._made(span, list(columns or names)))
-
     def place(self, span: Span, row: int) -> str:
         left = span.skip + row
         for at, block in blocks(span):
             for index, line in enumerate(block.splitlines()):
-                left -= len(self._samples(span.path, at, index, line))
+                left -= len(self._samples(line)[0])
                 if left < 0:
                     return f"{span.path}:{line_number(span.path, at, index)}"
         return span.path
 
-    def _made(self, span: Span, wanted: list[str]) -> Iterator[tuple[int, bytes, pa.RecordBatch]]:
+    def _parsed(self, span: Span, wanted: list[str], *, is_strict: bool) -> Iterator[tuple[int, bytes, pa.RecordBatch]]:
         sizes = {slot.name: slot.size for slot in self.dense}
+        schema = self.arrow_schema(span.path)
         for at, block in blocks(span):
             found: dict[str, list[Any]] = {name: [] for name in wanted}
+            faults: dict[int, list[Fault]] = {}
+            count = 0
             for index, line in enumerate(block.splitlines()):
-                for sample in self._samples(span.path, at, index, line):
+                samples, broken = self._samples(line)
+                for sample in samples:
+                    of_row = [] if broken is None else [broken]
                     for name, column in found.items():
-                        column.append(self._values(sample, name, sizes, (span.path, at, index)))
-            schema = self.arrow_schema(span.path)
-            arrays = [pa.array(found[name], schema.field(name).type) for name in wanted]
-            yield at, block, pa.record_batch(arrays, wanted)
+                        column.append(self._values(sample, name, sizes, of_row))
+                    if of_row and is_strict:
+                        raise _error(of_row[0], f"{span.path}:{line_number(span.path, at, index)}")
+                    if of_row:
+                        faults[count] = of_row
+                    count += 1
+            rows = pa.record_batch([pa.array(found[name], schema.field(name).type) for name in wanted], wanted)
+            yield at, block, rows if is_strict else marked(rows, faults) if faults else unmarked(rows)
 
-    def _samples(self, path: str, at: int, index: int, line: bytes) -> list[Sample]:
-        """What the class makes of a line."""
+    def _samples(self, line: bytes) -> tuple[list[Sample], Fault | None]:
+        """What the class makes of a line: one empty sample of a line that it cannot read, and why."""
         reader = _reader(self.script, self.class_name, json.dumps(self.settings))
         try:
             made = reader.generate_sample(line.decode())()
-            return [dict(sample) for sample in made or ()]
-        except Exception as error:
-            where = f"{path}:{line_number(path, at, index)}"
+            return [dict(sample) for sample in made or ()], None
+        except Exception as error:  # noqa: BLE001 - a class of a user's own may raise anything
             what = f"{self.script} cannot read the line: {type(error).__name__}: {error}"
-            raise DataError(f"{where}: {what}; correct the line or the reader") from error
+            return [{}], Fault("line", "broken", f"{what}; {REMEDY}", is_whole=True)
 
-    def _values(self, sample: Sample, name: str, sizes: Mapping[str, int], place: tuple[str, int, int]) -> list[Any]:
-        """A slot's numbers; the padding where the sample leaves it out."""
+    def _values(self, sample: Sample, name: str, sizes: Mapping[str, int], faults: list[Fault]) -> list[Any]:
+        """A slot's numbers; the padding where the sample leaves it out, or where they cannot be used."""
         size, given = sizes.get(name), sample.get(name)
+        padding = [self.padding] * (size or 1)
         values = list(given) if isinstance(given, list | tuple | np.ndarray) else [] if given is None else [given]
         if not values:
-            return [self.padding] * (size or 1)
+            return padding
         try:
             if size is None:
                 return [_whole(value) for value in values]
             if size == len(values):
                 return [float(value) for value in values]
-            problem = f"{len(values)} numbers where {size} are declared"
         except (TypeError, ValueError) as error:
-            problem = str(error)
-        path, at, index = place
-        where = f"{path}:{line_number(path, at, index)}"
-        raise DataError(f"{where}: slot {name}: {problem}; correct the line or the reader")
+            faults.append(Fault(f"slot {name}", "unreadable", f"{error}; {REMEDY}"))
+            return padding
+        faults.append(Fault(f"slot {name}", "size", f"{len(values)} numbers where {size} are declared; {REMEDY}"))
+        return padding
 
     @classmethod
     def example(cls) -> Script:
         return cls(script="reader.py", sparse=("click", "1"), dense=(SlotColumn(name="dense_var", size=2),))
+
+
+def _error(fault: Fault, where: str) -> DataError:
+    return DataError(f"{where}: {fault.what}" if fault.is_whole else f"{where}: {fault.subject}: {fault.what}")
 
 
 def _whole(value: Any) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +12,8 @@ import pyarrow.compute
 from pydantic import Field, model_validator
 
 from polyrec.catalog import Frozen
+from polyrec.data.faults import Fault, marked, unmarked
+from polyrec.data.halving import wrong_places
 from polyrec.data.readers import Span, check_columns
 from polyrec.data.readers._text import (
     blocks,
@@ -32,6 +34,7 @@ BLANKS = b" \t\r\n"
 IS_BLANK = np.isin(np.arange(256), list(BLANKS))
 """For each byte, whether it separates tokens."""
 COLON = ord(":")
+NO_TOKEN = "is no slot:value token; separate tokens by blanks"
 
 
 class SlotColumn(Frozen):
@@ -78,25 +81,31 @@ class Slots(ReaderConfig):
         return text_pieces(path)
 
     def read(self, span: Span, columns: tuple[str, ...]) -> Iterator[tuple[Span, pa.RecordBatch]]:
+        return pieces_of(span, self._parsed(span, self._wanted(span, columns), is_strict=True))
+
+    def read_marked(self, span: Span, columns: tuple[str, ...]) -> Iterator[tuple[Span, pa.RecordBatch]]:
+        return pieces_of(span, self._parsed(span, self._wanted(span, columns), is_strict=False))
+
+    def _wanted(self, span: Span, columns: tuple[str, ...]) -> list[str]:
         names = self.arrow_schema(span.path).names
         check_columns(span.path, columns, names)
-        wanted = list(columns or names)
-        sizes = {slot.name: slot.size for slot in self.dense}
-        yield from pieces_of(span, self._parsed(span, wanted, sizes))
+        return list(columns or names)
 
     def place(self, span: Span, row: int) -> str:
         return place_of(span, row, lambda line: bool(line.strip(BLANKS)))
 
-    def _parsed(
-        self, span: Span, wanted: list[str], sizes: dict[str, int]
-    ) -> Iterator[tuple[int, bytes, pa.RecordBatch]]:
+    def _parsed(self, span: Span, wanted: list[str], *, is_strict: bool) -> Iterator[tuple[int, bytes, pa.RecordBatch]]:
         is_first = True
         for at, block in blocks(span):
-            tokens = _tokens(span.path, at, block)
+            tokens = _tokens(block)
+            told = _Told(span.path, at, tokens.lines, is_strict)
+            for row, token in tokens.bare.items():
+                told.add(row, Fault("line", "broken", f"{token!r} {NO_TOKEN}", is_whole=True))
             if is_first and tokens.num_rows:
                 self._check_present(span.path, set(wanted) - _present(tokens, wanted), tokens)
                 is_first = False
-            yield at, block, pa.record_batch(self._columns(_Place(span.path, at, block), tokens, wanted, sizes), wanted)
+            rows = pa.record_batch(self._columns(told, tokens, wanted), wanted)
+            yield at, block, rows if is_strict else marked(rows, told.faults) if told.faults else unmarked(rows)
 
     def _check_present(self, path: str, unseen: set[str], tokens: _Tokens) -> None:
         """A slot missing from the first lines must at least stand somewhere in the file, else it is a wrong name."""
@@ -106,7 +115,8 @@ class Slots(ReaderConfig):
             hints = [f"no line has the declared slot {name}{nearest(name, known)}" for name in sorted(missing)]
             raise DataError(f"{path}: {'; '.join(hints)}; its slots: {', '.join(known[:40])}")
 
-    def _columns(self, place: _Place, tokens: _Tokens, wanted: list[str], sizes: dict[str, int]) -> list[pa.Array]:
+    def _columns(self, told: _Told, tokens: _Tokens, wanted: list[str]) -> list[pa.Array]:
+        sizes = {slot.name: slot.size for slot in self.dense}
         slots = compute.index_in(tokens.names, pa.array([name.encode() for name in wanted])).fill_null(len(wanted))
         kinds = slots.to_numpy().astype(np.uint16)
         # A stable sort puts the tokens of each slot together and leaves them in the order of their rows.
@@ -115,17 +125,15 @@ class Slots(ReaderConfig):
         columns = []
         for number, name in enumerate(wanted):
             own = order[ends[number - 1] if number else 0 : ends[number]]
-            texts = tokens.texts.take(pa.array(2 * own))
-            kind = pa.float32() if name in sizes else pa.int64()
-            values = _numbers(place, name, texts, kind, tokens, own)
-            counts = np.bincount(tokens.rows[own], minlength=tokens.num_rows)
             size = sizes.get(name)
+            values, rows = _numbers(told, tokens, own, name, is_dense=size is not None)
+            counts = np.bincount(rows, minlength=tokens.num_rows)
             if size is not None and len(wrong := np.flatnonzero((counts > 0) & (counts != size))):
-                row = int(wrong[0])
-                raise DataError(
-                    f"{place.line(tokens, row)}: slot {name}: {counts[row]} numbers where {size} are declared; "
-                    "give all of them or none"
-                )
+                for row in wrong:
+                    what = f"{counts[row]} numbers where {size} are declared; give all of them or none"
+                    told.add(int(row), Fault(f"slot {name}", "size", what))
+                values = values[~np.isin(rows, wrong)]
+                counts[wrong] = 0
             columns.append(_padded(values, counts, size or 1, self.padding))
         return columns
 
@@ -146,19 +154,29 @@ class _Tokens:
     num_rows: int
     lines: np.ndarray
     """Index of the line of each row; empty lines make no row."""
+    bare: dict[int, str]
+    """Rows with a token that has no slot, and that token; the other tokens of such a row are left out."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Told:
+    """What is wrong with the rows of a block: the first is an error where lines must be right."""
+
     path: str
     at: int
-    block: bytes
+    lines: np.ndarray
+    is_strict: bool
+    faults: dict[int, list[Fault]] = field(default_factory=dict)
 
-    def line(self, tokens: _Tokens, row: int) -> str:
-        return f"{self.path}:{line_number(self.path, self.at, int(tokens.lines[row]))}"
+    def add(self, row: int, fault: Fault) -> None:
+        if self.is_strict:
+            subject = "" if fault.is_whole else f"{fault.subject}: "
+            where = f"{self.path}:{line_number(self.path, self.at, int(self.lines[row]))}"
+            raise DataError(f"{where}: {subject}{fault.what}")
+        self.faults.setdefault(row, []).append(fault)
 
 
-def _tokens(path: str, at: int, block: bytes) -> _Tokens:
+def _tokens(block: bytes) -> _Tokens:
     """Cut a block into tokens without a loop over them."""
     data = np.frombuffer(block, np.uint8)
     is_blank = IS_BLANK[data]
@@ -168,15 +186,16 @@ def _tokens(path: str, at: int, block: bytes) -> _Tokens:
     found = np.searchsorted(all_colons, starts)
     colons = np.append(all_colons, len(data))[found]
     newlines = np.flatnonzero(data == ord("\n"))
-    of_token = np.searchsorted(newlines, starts)
-    bare = np.flatnonzero(colons >= stops)
-    if len(bare):
-        token = block[starts[bare[0]] : stops[bare[0]]].decode(errors="replace")
-        where = f"{path}:{line_number(path, at, int(of_token[bare[0]]))}"
-        raise DataError(f"{where}: {token!r} is no slot:value token; separate tokens by blanks")
-    lines, rows = np.unique(of_token, return_inverse=True)
+    lines, rows = np.unique(np.searchsorted(newlines, starts), return_inverse=True)
+    bare: dict[int, str] = {}
+    if len(wrong := np.flatnonzero(colons >= stops)):
+        bad_rows, first = np.unique(rows[wrong], return_index=True)
+        for row, token in zip(bad_rows, wrong[first], strict=True):
+            bare[int(row)] = block[starts[token] : stops[token]].decode(errors="replace")
+        good = ~np.isin(rows, bad_rows)
+        starts, stops, colons, rows = starts[good], stops[good], colons[good], rows[good]
     names = _between(data, starts, colons).take(pa.array(np.arange(len(starts)) * 2))
-    return _Tokens(names, _between(data, colons + 1, stops), rows, len(lines), lines)
+    return _Tokens(names, _between(data, colons + 1, stops), rows, len(lines), lines, bare)
 
 
 def _between(data: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> pa.Array:
@@ -206,20 +225,26 @@ def _occurs(path: str, name: str) -> bool:
 
 
 def _numbers(
-    place: _Place, name: str, texts: pa.Array, kind: pa.DataType, tokens: _Tokens, own: np.ndarray
-) -> np.ndarray:
+    told: _Told, tokens: _Tokens, own: np.ndarray, name: str, *, is_dense: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of a slot and their rows; `own` are its tokens."""
+    kind = pa.float32() if is_dense else pa.int64()
+    texts, rows = tokens.texts.take(pa.array(2 * own)), tokens.rows[own]
     try:
-        return texts.cast(pa.string()).cast(kind).to_numpy()
-    except pa.ArrowInvalid as error:
-        low, high = 0, len(texts)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if _can_cast(texts.slice(low, middle - low), kind) else (low, middle)
-        value = texts[low].as_py().decode(errors="replace")
-        raise DataError(
-            f"{place.line(tokens, int(tokens.rows[own[low]]))}: slot {name}: cannot read {value!r} as {kind}; "
-            f"correct the row or declare the slot as {'dense' if pa.types.is_integer(kind) else 'sparse'}"
-        ) from error
+        return texts.cast(pa.string()).cast(kind).to_numpy(), rows
+    except pa.ArrowInvalid:
+        wrong = wrong_places(len(texts), lambda low, high: _can_cast(texts.slice(low, high - low), kind))
+    for place in wrong:
+        value = texts[place].as_py().decode(errors="replace")
+        remedy = f"correct the row or declare the slot as {'sparse' if is_dense else 'dense'}"
+        fault = Fault(f"slot {name}", "unreadable", f"cannot read {value!r} as {kind}; {remedy}")
+        told.add(int(rows[place]), fault)
+    good = np.ones(len(own), bool)
+    good[wrong] = False
+    if is_dense:
+        # A vector lacks nothing or all.
+        good &= ~np.isin(rows, rows[wrong])
+    return texts.filter(pa.array(good)).cast(pa.string()).cast(kind).to_numpy(), rows[good]
 
 
 def _can_cast(texts: pa.Array, kind: pa.DataType) -> bool:

@@ -34,7 +34,10 @@ def read(node: Node) -> dict[str, Any]:
     data = read_data(node)
     features = read_features(node, data)
     draft["data"] = data.draft
-    draft["features"] = [feature.draft for feature in features.values()] or missing
+    draft["features"] = [feature.draft for feature in features.values() if feature.draft is not None] or missing
+    derived = [column for feature in features.values() for column in feature.derived]
+    if derived:
+        draft["derived"] = derived
     model = read_model(node, features, data)
     if model is not None:
         draft.update(model.draft)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ from polyrec.dialects.easyrec.ignored import UNUSED
 from polyrec.dialects.easyrec.samplers import read_sampler
 from polyrec.dialects.fields import is_known, mapped, positive, text_or_none, unique
 from polyrec.dialects.node import Node, Value
+from polyrec.maxcompute import DEFAULT_QUOTA
 
 INPUTS = {
     "CSVInput": "csv",
@@ -16,14 +18,31 @@ INPUTS = {
     "CSVInputEx": "csv_plain",
     "ParquetInput": "parquet",
     "ParquetInputV2": "parquet",
+    "OdpsInput": "odps",
+    "OdpsInputV2": "odps",
+    "OdpsInputV3": "odps",
 }
-INPUT_NUMBERS = {10: "CSVInput", 11: "CSVInputV2", 12: "CSVInputEx", 19: "ParquetInput", 20: "ParquetInputV2"}
-TYPES = {"INT32": "int", "INT64": "int", "STRING": "string", "FLOAT": "float", "DOUBLE": "float"}
-TYPE_NUMBERS = {0: "INT32", 1: "INT64", 2: "STRING", 4: "FLOAT", 5: "DOUBLE"}
+INPUT_NUMBERS = {
+    10: "CSVInput",
+    11: "CSVInputV2",
+    12: "CSVInputEx",
+    19: "ParquetInput",
+    20: "ParquetInputV2",
+    2: "OdpsInput",
+    3: "OdpsInputV2",
+    9: "OdpsInputV3",
+}
+COLUMNAR = ("parquet", "odps")
+"""Kinds whose columns have types and names of their own."""
+TYPES = {"INT32": "int", "INT64": "int", "STRING": "string", "FLOAT": "float", "DOUBLE": "double", "BOOL": "bool"}
+TYPE_NUMBERS = {0: "INT32", 1: "INT64", 2: "STRING", 4: "FLOAT", 5: "DOUBLE", 6: "BOOL"}
 PATHS = {
     "train": ("train_input_path", "parquet_train_input"),
     "evaluate": ("eval_input_path", "parquet_eval_input"),
 }
+
+
+_REMAINDER = "EasyRec itself honours it with Parquet only"
 
 
 @dataclass(frozen=True)
@@ -38,6 +57,11 @@ class DataSection:
     sample_weight: Value[str] | None
     batch_size: int
     epochs: Value[Any]
+    expands: bool = False
+    """Whether `field[1-3]` stands for field1, field2 and field3."""
+
+    def expanded(self, names: list[Value[str]]) -> list[Value[str]]:
+        return [name for given in names for name in (expanded(given) if self.expands else [given])]
 
 
 def read_data(root: Node) -> DataSection:
@@ -49,15 +73,23 @@ def read_data(root: Node) -> DataSection:
         return DataSection(Value(None, root.origin), False, {}, [], None, 1, Value(1, root.origin))
     UNUSED.settle(node)
     kind = node.choice("input_type", INPUTS, numbers=INPUT_NUMBERS)
-    columns = _columns(node)
+    expands = node.flag("auto_expand_input_fields", False).value
+    columns = _columns(node, expands)
     reader: dict[str, Any] = {"kind": Value(kind.value.partition("_")[0], kind.origin)}
     separator, header = node.text("separator", ","), node.flag("with_header", False)
     remainder = node.flag("drop_remainder", False)
-    if kind.value == "parquet":
+    if kind.value in COLUMNAR:
         node.ignore({name: "only text files have it" for name in ("separator", "with_header")})
+        if kind.value == "odps":
+            reader.update(quota=DEFAULT_QUOTA)
+            node.ignore({"drop_remainder": _REMAINDER})
     else:
+        for column in columns:
+            if column["type"].value == "bool":
+                message = "text files hold no BOOL; declare it STRING or INT32"
+                node.report.problem(column["type"].origin, node.at("input_fields.input_type"), message)
         reader.update(columns=columns, separator=separator, header=header, quotes=kind.value != "csv_plain")
-        node.ignore({"drop_remainder": "EasyRec itself honours it with Parquet only"})
+        node.ignore({"drop_remainder": _REMAINDER})
     batch_size = node.integer("batch_size", 32)
     shuffle, buffer = node.flag("shuffle", True), node.integer("shuffle_buffer_size", 32)
     names = {column["name"].value: column["type"].value for column in columns}
@@ -79,7 +111,7 @@ def read_data(root: Node) -> DataSection:
         if weight is not None:
             is_known(node, "sample_weight", weight, names, "input field")
     epochs = positive(node, "num_epochs", None)
-    return DataSection(draft, kind.value == "parquet", names, labels, weight, batch_size.value, epochs)
+    return DataSection(draft, kind.value == "parquet", names, labels, weight, batch_size.value, epochs, expands)
 
 
 def _paths(root: Node, names: tuple[str, ...]) -> list[Value[str]]:
@@ -88,7 +120,15 @@ def _paths(root: Node, names: tuple[str, ...]) -> list[Value[str]]:
     return [path] if path is not None and path.value else []
 
 
-def _columns(node: Node) -> list[dict[str, Any]]:
+def expanded(name: Value[str]) -> list[Value[str]]:
+    found = re.fullmatch(r"(.*?)\[(\d{1,6})-(\d{1,6})\](.*)", name.value)
+    if found is None:
+        return [name]
+    before, first, last, after = found.groups()
+    return [Value(f"{before}{number}{after}", name.origin) for number in range(int(first), int(last) + 1)]
+
+
+def _columns(node: Node, expands: bool) -> list[dict[str, Any]]:
     """The fields in the order of the file; an empty one is read as its default, "" or 0."""
     columns = []
     seen: dict[str, Value[str]] = {}
@@ -97,8 +137,9 @@ def _columns(node: Node) -> list[dict[str, Any]]:
         name = field.text("input_name")
         kind = field.choice("input_type", TYPES, "string", TYPE_NUMBERS)
         default = _default(field, kind.value)
-        if unique(field, "input_name", name, seen):
-            columns.append({"name": name, "type": kind, "default": default})
+        for one in expanded(name) if expands else [name]:
+            if unique(field, "input_name", one, seen):
+                columns.append({"name": one, "type": kind, "default": default})
     if not node.ask("input_fields"):
         node.report.problem(node.origin, node.at("input_fields"), "is required")
     return columns
@@ -106,7 +147,7 @@ def _columns(node: Node) -> list[dict[str, Any]]:
 
 def _default(field: Node, kind: str) -> Value[str]:
     default = field.text("default_val", "")
-    if kind == "string":
+    if kind in ("string", "bool"):
         return default
     try:
         return mapped(default, lambda text: str(int(text or 0)) if kind == "int" else str(float(text or 0)))

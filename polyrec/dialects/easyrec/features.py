@@ -2,39 +2,57 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
+from polyrec.dialects.easyrec.combinations import read_combo, read_lookup
 from polyrec.dialects.easyrec.data import DataSection
+from polyrec.dialects.easyrec.feature import Feature, Source, columns_of
+from polyrec.dialects.easyrec.ids import read_id, read_tag
 from polyrec.dialects.easyrec.ignored import UNUSED
-from polyrec.dialects.fields import is_known, mapped, positive, text_or_none, unique
+from polyrec.dialects.easyrec.numbers import read_expression, read_raw
+from polyrec.dialects.easyrec.sequences import read_sequence
+from polyrec.dialects.fields import is_known, text_or_none, unique
 from polyrec.dialects.node import Node, Value
 
-TYPES = {"IdFeature": "id", "RawFeature": "raw", "TagFeature": "tag"}
-TYPE_NUMBERS = {0: "IdFeature", 1: "RawFeature", 2: "TagFeature"}
-SCHEMES = ("hash_bucket_size", "vocab_list", "num_buckets")
-POOLINGS = {"sum": "sum", "mean": "mean", "sqrtn": "sqrtn"}
+Read = Callable[[Source], Feature]
 
 
-@dataclass(frozen=True)
-class Feature:
-    """A feature of the core, and what the groups need to know of it."""
+def read_column(source: Source) -> Feature:
+    """A column that labels, weights or metrics may read; no group takes it."""
+    return Feature(source.name, None, 0)
 
-    name: Value[str]
-    draft: dict[str, Any]
-    width: int
-    """Numbers per row; 0 for ids."""
-    rows: Value[int] | None = None
-    """Size of the id space, None for numbers."""
-    embedding_dim: Value[int] | None = None
-    embedding_name: Value[str] | None = None
-    pooling: Value[str] | None = None
-    init: dict[str, Any] | None = None
-    """None for the default, which depends on the width."""
+
+TYPES: dict[str, tuple[str, Read]] = {
+    "IdFeature": ("IdFeature", read_id),
+    "RawFeature": ("RawFeature", read_raw),
+    "TagFeature": ("TagFeature", read_tag),
+    "ComboFeature": ("ComboFeature", read_combo),
+    "LookupFeature": ("LookupFeature", read_lookup),
+    "SequenceFeature": ("SequenceFeature", read_sequence),
+    "ExprFeature": ("ExprFeature", read_expression),
+    "PassThroughFeature": ("PassThroughFeature", read_column),
+}
+TYPE_NUMBERS = dict(enumerate(TYPES))
+FIELDS = (
+    "embedding_name", "embedding_dim", "hash_bucket_size", "num_buckets", "boundaries", "separator", "kv_separator",
+    "seq_multi_sep", "max_seq_len", "vocab_file", "vocab_list", "lookup_max_sel_elem_num", "combiner", "initializer",
+    "precision", "min_val", "max_val", "normalizer_fn", "raw_input_dim", "sequence_combiner", "sub_feature_type",
+    "sequence_length", "expression", "ev_params", "combo_join_sep", "combo_input_seps",
+)  # fmt: skip
+"""Fields of a feature that not every type uses."""
+
+
+@dataclass
+class _Reading:
+    data: DataSection
+    ev_params: Node | None
+    found: dict[str, Feature] = field(default_factory=dict)
+    seen: dict[str, Value[str]] = field(default_factory=dict)
 
 
 def read_features(root: Node, data: DataSection) -> dict[str, Feature]:
-    """Features by name, in the order of the text."""
+    """Features by name, in the order of the text; those that share the config of another come last."""
     nodes = root.children("feature_configs")
     newer = root.child("feature_config")
     if newer is not None:
@@ -45,145 +63,47 @@ def read_features(root: Node, data: DataSection) -> dict[str, Feature]:
         nodes = nodes or features
     if not nodes:
         root.report.problem(root.origin, "feature_config.features", "is required")
-    found: dict[str, Feature] = {}
-    seen: dict[str, Value[str]] = {}
+    reading = _Reading(data, _ev_params(root))
     for node in nodes:
         UNUSED.settle(node)
-        feature = _feature(node, data)
-        field = "feature_name" if node.has("feature_name") else "input_names"
-        if unique(node, field, feature.name, seen):
-            found[feature.name.value] = feature
-    return found
+        columns = columns_of(node, data)
+        name = text_or_none(node, "feature_name") or (columns[0] if columns else Value("", node.origin))
+        _read(reading, node, name, columns)
+    for node in nodes:
+        _clones(reading, node)
+    return reading.found
 
 
-def _feature(node: Node, data: DataSection) -> Feature:
-    kind = node.choice("feature_type", TYPES, "id", TYPE_NUMBERS)
-    columns = node.texts("input_names")
-    if not columns:
-        if not node.ask("input_names"):
-            node.report.problem(node.origin, node.at("input_names"), "is required")
-        columns = [Value("", node.origin)]
-    elif data.fields:
-        for column in columns:
-            is_known(node, "input_names", column, data.fields, "input field")
-    most = 2 if kind.value == "tag" else 1
-    if len(columns) > most:
-        message = f"this type of feature reads {'one column, or two: ids and weights' if most == 2 else 'one column'}"
-        node.report.problem(columns[most].origin, node.at("input_names"), message)
-    name = text_or_none(node, "feature_name") or columns[0]
-    if kind.value == "raw":
-        return _raw(node, name, columns[0])
-    return _ids(node, name, columns, data, is_tag=kind.value == "tag")
+def _ev_params(root: Node) -> Node | None:
+    model = root.child("model_config")
+    params = model.child("ev_params") if model is not None else None
+    if params is not None:
+        UNUSED.settle(params)
+        for name in ("filter_freq", "steps_to_live", "max_capacity"):
+            params.ask(name)
+    return params
 
 
-def _ids(node: Node, name: Value[str], columns: list[Value[str]], data: DataSection, is_tag: bool) -> Feature:
-    bucket, rows = _bucket(node, data)
-    separator, weights = node.text("separator", "|"), text_or_none(node, "kv_separator")
-    if not is_tag:
-        node.ignore({field: "an IdFeature holds one value" for field in ("separator", "kv_separator")})
-    unused = ("boundaries", "min_val", "max_val", "raw_input_dim")
-    node.ignore({field: "only a RawFeature uses it" for field in unused})
-    draft = {
-        "kind": "id",
-        "name": name,
-        "column": columns[0],
-        "bucket": bucket,
-        "default": None,
-        "separator": separator if is_tag else None,
-        "kv_separator": weights if is_tag else None,
-        "weight_column": columns[1] if is_tag and len(columns) > 1 else None,
-        "max_values": None if is_tag else 1,
-    }
-    return Feature(name, draft, 0, rows, **_embedding(node))
+def _read(reading: _Reading, node: Node, name: Value[str], columns: list[Value[str]]) -> None:
+    word, read = node.choice("feature_type", TYPES, TYPES["IdFeature"], TYPE_NUMBERS).value
+    source = Source(node, name, columns, reading.data, reading.ev_params)
+    feature = read(source)
+    source.ignore_rest(FIELDS, word)
+    if unique(node, "feature_name" if node.has("feature_name") else "input_names", name, reading.seen):
+        reading.found[name.value] = feature
 
 
-def _embedding(node: Node) -> dict[str, Any]:
-    return {
-        "embedding_dim": positive(node, "embedding_dim", 0),
-        "embedding_name": text_or_none(node, "embedding_name"),
-        "pooling": node.choice("combiner", POOLINGS, "sum"),
-        "init": _init(node),
-    }
-
-
-def _bucket(node: Node, data: DataSection) -> tuple[dict[str, Any], Value[int]]:
-    given = [name for name in SCHEMES if node.has(name) and node.ask(name)[-1].scalar != 0]
-    if len(given) > 1:
-        node.ask(given[1])[-1].wrong(f"{given[0]} is given as well; leave one of them out")
-    if not given:
-        if not node.ask("vocab_file"):
-            message = f"is required, or one of {', '.join(SCHEMES[1:])}"
-            node.report.problem(node.origin, node.at("hash_bucket_size"), message)
-        return {"kind": "identity", "rows": 1, "out_of_range": "zero"}, Value(1, node.origin)
-    if given[0] == "hash_bucket_size":
-        rows = node.integer("hash_bucket_size")
-        return {"kind": "hash", "rows": rows, "function": "farm64"}, rows
-    if given[0] == "vocab_list":
-        words = node.texts("vocab_list")
-        rows = Value(len(words), words[0].origin if words else node.origin)
-        return {"kind": "vocabulary", "words": words, "ids": None, "unknown": 0, "rows": rows}, rows
-    rows = node.integer("num_buckets")
-    # Upstream wraps ids of Parquet files around; here such an id is an error, so that nothing differs in silence.
-    bucket = {"kind": "identity", "rows": rows, "out_of_range": "error" if data.is_parquet else "zero", "missing": -1}
-    return bucket, rows
-
-
-def _init(node: Node) -> dict[str, Any] | None:
-    message = node.child("initializer")
-    if message is None:
-        return None
-    known = ("truncated_normal_initializer", "random_normal_initializer", "constant_initializer")
-    kind = message.one_of((*known, "glorot_normal_initializer"))
-    found = message.child(kind) if kind else None
-    if found is None or kind not in known:
-        what = "glorot_normal_initializer is not available yet" if kind else "is empty"
-        message.wrong(f"{what}; available: {', '.join(known)}")
-        return None
-    if kind == "constant_initializer":
-        values = found.numbers("consts")
-        if len({value.value for value in values}) != 1:
-            found.wrong("needs one number in consts; different numbers are not available yet")
-            return None
-        return {"kind": "constant", "value": values[0]}
-    mean, std = found.number("mean", 0.0), found.number("stddev", 1.0)
-    return {"kind": "truncated_normal" if kind == known[0] else "normal", "mean": mean, "std": std}
-
-
-def _raw(node: Node, name: Value[str], column: Value[str]) -> Feature:
-    low, high = node.number("min_val", 0.0), node.number("max_val", 0.0)
-    is_scaled = high.value > low.value
-    if high.value < low.value:
-        node.report.problem(high.origin, node.at("max_val"), f"is less than min_val, {low.value:g}")
-    boundaries, size = node.numbers("boundaries"), node.integer("raw_input_dim", 1)
-    separator = node.text("separator", "|")
-    unused = ("hash_bucket_size", "vocab_list", "kv_separator")
-    node.ignore({field: "only features of ids use it" for field in unused})
-    if boundaries:
-        node.ignore({"num_buckets": "boundaries are given as well and win"})
-        if size.value != 1:
-            node.report.problem(size.origin, node.at("raw_input_dim"), "boundaries need a single number per row")
-        if is_scaled:
-            # Boundaries are of scaled numbers upstream; scaling them back spares the numbers.
-            scale = high.value - low.value
-            boundaries = [mapped(value, lambda place: place * scale + low.value) for value in boundaries]
-        rows = Value(len(boundaries) + 1, boundaries[0].origin)
-        draft = {"kind": "bucketized", "name": name, "column": column, "boundaries": boundaries, "default": 0.0}
-        return Feature(name, draft, 0, rows, **_embedding(node))
-    for buckets in node.ask("num_buckets"):
-        if buckets.scalar != 0:
-            buckets.wrong("equal buckets of numbers are not available yet; write boundaries")
-    for embedding in node.ask("embedding_dim"):
-        if embedding.scalar != 0:
-            embedding.wrong("embedding of numbers is not available yet; give boundaries, or leave embedding_dim out")
-    node.ignore({field: "only ids have a table" for field in ("embedding_name", "combiner")})
-    node.ignore({"initializer": "only ids have a table"})
-    draft = {
-        "kind": "raw",
-        "name": name,
-        "column": column,
-        "size": size,
-        "separator": mapped(separator, lambda text: text if size.value > 1 else None),
-        "default": 0.0,
-        "normalizer": {"kind": "minmax", "low": low, "high": high} if is_scaled else None,
-    }
-    return Feature(name, draft, size.value)
+def _clones(reading: _Reading, node: Node) -> None:
+    """The same feature of other columns, each called like its column."""
+    given = node.texts("shared_names")
+    if given and len(node.ask("input_names")) > 1:
+        message = "features of several columns have no clones; write each out"
+        node.report.problem(given[0].origin, node.at("shared_names"), message)
+        return
+    for column in reading.data.expanded(given):
+        if reading.data.fields:
+            is_known(node, "shared_names", column, reading.data.fields, "input field")
+        told = len(node.report.ignored)
+        _read(reading, node, column, [column])
+        # What a clone ignores is what its model does.
+        del node.report.ignored[told:]

@@ -7,30 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from polyrec.dialects.easyrec.data import DataSection
-from polyrec.dialects.easyrec.features import Feature
+from polyrec.dialects.easyrec.feature import Feature
 from polyrec.dialects.easyrec.groups import Group, Groups, read_groups
 from polyrec.dialects.easyrec.ignored import UNUSED
+from polyrec.dialects.easyrec.layers import KERNEL, NORM, attention_dnn, dnn, required_dnn
 from polyrec.dialects.fields import is_known
 from polyrec.dialects.node import Node, Value
 from polyrec.errors import Origin, nearest
 
-KERNEL = {"kind": "glorot_uniform"}
-NORM = {"kind": "batch", "momentum": 0.01, "eps": 1e-3, "is_biased": True}
-"""TensorFlow's numbers: its momentum of 0.99 is what stays, ours what is taken."""
 L2 = 1e-4
-
-ACTIVATIONS = {
-    "relu": "relu",
-    "gelu": "gelu_tanh",
-    "elu": "elu",
-    "selu": "selu",
-    "tanh": "tanh",
-    "swish": "silu",
-    "sigmoid": "sigmoid",
-    "linear": "linear",
-    "dice": "dice",
-}
-DOTTED = {f"tf.nn.{name}": ours for name, ours in ACTIVATIONS.items() if name not in ("linear", "dice", "gelu")}
 
 MODEL_CLASSES = [
     "DeepFM",
@@ -90,8 +75,8 @@ def read_model(root: Node, features: Mapping[str, Feature], data: DataSection) -
     if message is None:
         # The problem of the model is told; its wide groups are none of their own.
         wide = Value(1, node.origin)
-    groups = read_groups(node, features, wide)
-    draft: dict[str, Any] = {"tables": list(groups.tables.values()), "groups": groups.drafts()}
+    groups = read_groups(node, features, data, wide)
+    draft: dict[str, Any] = {"tables": list(groups.tables.drafts.values()), "groups": groups.drafts()}
     penalty: Value[float] | float = 0.0
     classes = node.integer("num_class", 1)
     draft["model"] = {"kind": Value(None, _place_of_model(node))}
@@ -151,47 +136,6 @@ def _kernel_penalty(message: Node, model: str) -> Value[float]:
     return penalty
 
 
-def dnn(node: Node | None) -> dict[str, Any] | None:
-    if node is None:
-        return None
-    UNUSED.settle(node)
-    hidden, dropout = node.integers("hidden_units"), node.numbers("dropout_ratio")
-    if not node.ask("hidden_units"):
-        node.report.problem(node.origin, node.at("hidden_units"), "is required")
-    hidden = hidden or [Value(1, node.origin)]
-    if dropout and len(dropout) != len(hidden):
-        message = f"needs one for each of the {len(hidden)} layers, not {len(dropout)}"
-        node.report.problem(dropout[0].origin, node.at("dropout_ratio"), message)
-        dropout = []
-    norm = node.flag("use_bn", True)
-    return {
-        "hidden": hidden,
-        "activation": _activation(node),
-        "dropout": dropout,
-        "norm": NORM if norm.value else None,
-        "bias": True,
-        "kernel": KERNEL,
-    }
-
-
-def _activation(node: Node) -> Value[str]:
-    text = node.text("activation", "tf.nn.relu")
-    known = {**ACTIVATIONS, **DOTTED}
-    if text.value not in known:
-        hint = "functions are not run" if "lambda" in text.value else f"{text.value} is not available"
-        message = f"{hint}{nearest(text.value, known)}; known: {', '.join(ACTIVATIONS)}"
-        node.report.problem(text.origin, node.at("activation"), message)
-        return Value("relu", text.origin)
-    return Value(known[text.value], text.origin)
-
-
-def _required_dnn(node: Node, name: str) -> dict[str, Any]:
-    found = dnn(node.child(name))
-    if found is None and not node.ask(name):
-        node.report.problem(node.origin, node.at(name), "is required")
-    return found or {"hidden": [1], "activation": "relu", "kernel": KERNEL}
-
-
 def _deepfm(node: Node, groups: Groups, classes: Value[int]) -> dict[str, Any]:
     known = ("wide", "deep", "fm")
     named = groups.by_name
@@ -218,7 +162,7 @@ def _deepfm(node: Node, groups: Groups, classes: Value[int]) -> dict[str, Any]:
         "wide": "wide" if "wide" in named else None,
         "deep": "deep",
         "fm": pairs,
-        "mlp": _required_dnn(node, "dnn"),
+        "mlp": required_dnn(node, "dnn"),
         "final": final,
         "head": {"bias": True, "kernel": KERNEL, "is_penalized": True},
     }
@@ -227,36 +171,59 @@ def _deepfm(node: Node, groups: Groups, classes: Value[int]) -> dict[str, Any]:
 def _check_widths(group: Group | None) -> None:
     """Pairs are multiplied number by number, so all their vectors must be equally wide."""
     members = group.members if group else []
-    for feature, width in members[1:]:
+    for name, width in members[1:]:
         if group is not None and width != members[0][1]:
             message = (
-                f"DeepFM multiplies features in pairs, so they must be equally wide, but {feature.name.value} is "
-                f"{width} wide and {members[0][0].name.value} {members[0][1]}; name a group fm of those that are"
+                f"DeepFM multiplies features in pairs, so they must be equally wide, but {name} is "
+                f"{width} wide and {members[0][0]} {members[0][1]}; name a group fm of those that are"
             )
             return group.node.report.problem(group.name.origin, group.node.at("feature_names"), message)
     return None
 
 
 def _multi_tower(node: Node, groups: Groups, classes: Value[int]) -> dict[str, Any]:
+    for tower in node.ask("din_towers"):
+        tower.wrong("is for model_class MultiTowerDIN")
+        tower.mark_read()
+    if not node.ask("towers"):
+        node.report.problem(node.origin, node.at("towers"), "is required")
+    return {"kind": "multi_tower", **_towers(node, groups)}
+
+
+def _multi_tower_din(node: Node, groups: Groups, classes: Value[int]) -> dict[str, Any]:
+    towers = []
+    for tower in node.children("din_towers"):
+        UNUSED.settle(tower)
+        name = tower.text("input")
+        if tower.has("input") and is_known(tower, "input", name, groups.sequences, "group of seq_att_groups"):
+            widths = groups.sequences[name.value].widths
+            if widths["key"] != widths["hist_seq"] or widths["aux_hist_seq"]:
+                message = "a din_tower needs keys that are as wide as their sequences, and reads no aux_hist_seq"
+                tower.report.problem(name.origin, tower.at("input"), message)
+        towers.append({"group": name, "mlp": attention_dnn(tower, "dnn", is_required=True), "with_query": True})
+    if not node.ask("din_towers"):
+        node.report.problem(node.origin, node.at("din_towers"), "is required")
+    return {"kind": "multi_tower_din", **_towers(node, groups), "din_towers": towers}
+
+
+def _towers(node: Node, groups: Groups) -> dict[str, Any]:
     towers = []
     for tower in node.children("towers"):
         UNUSED.settle(tower)
         name = tower.text("input")
-        draft = {"group": name, "mlp": _required_dnn(tower, "dnn"), "input_norm": NORM}
+        draft = {"group": name, "mlp": required_dnn(tower, "dnn"), "input_norm": NORM}
         if tower.has("input"):
             is_known(tower, "input", name, groups.by_name, "feature group")
         towers.append(draft)
-    if not node.ask("towers"):
-        node.report.problem(node.origin, node.at("towers"), "is required")
-    return {
-        "kind": "multi_tower",
-        "towers": towers,
-        "final": _required_dnn(node, "final_dnn"),
-        "head": {"bias": True, "kernel": KERNEL, "is_penalized": False},
-    }
+    head = {"bias": True, "kernel": KERNEL, "is_penalized": False}
+    return {"towers": towers, "final": required_dnn(node, "final_dnn"), "head": head}
 
 
-MODELS: dict[str, tuple[str, Read]] = {"DeepFM": ("deepfm", _deepfm), "MultiTower": ("multi_tower", _multi_tower)}
+MODELS: dict[str, tuple[str, Read]] = {
+    "DeepFM": ("deepfm", _deepfm),
+    "MultiTower": ("multi_tower", _multi_tower),
+    "MultiTowerDIN": ("multi_tower", _multi_tower_din),
+}
 """For each model class, the field of its message and how that is read."""
 
 

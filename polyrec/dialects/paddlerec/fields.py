@@ -19,14 +19,14 @@ def no_lists(node: Node, *except_for: str) -> None:
 
 
 def one_of(node: Node, name: str, choices: Mapping[str, T], default: str | None = None) -> Value[T]:
-    """A word from a closed list; upper and lower case are the same."""
+    """A word from a closed list; upper and lower case are the same, and errors write it as the list does."""
     value = node.text(name) if default is None else node.text(name, default)
-    word = value.value.lower()
-    if word in choices:
-        return Value(choices[word], value.origin)
+    for word, meaning in choices.items():
+        if word.lower() == value.value.lower():
+            return Value(meaning, value.origin)
     if value.value:
         known = ", ".join(choices)
-        node.ask(name)[-1].wrong(f"{value.value} is not supported{nearest(word, choices)}; known: {known}")
+        node.ask(name)[-1].wrong(f"{value.value} is not supported{nearest(value.value, choices)}; known: {known}")
     return Value(next(iter(choices.values())), value.origin)
 
 

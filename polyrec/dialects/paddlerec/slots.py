@@ -58,7 +58,7 @@ class Dataset:
 def read_dataset(node: Node, workspace: Workspace, settings: dict[str, Any]) -> Dataset:
     """`settings` are what a reader class may ask for."""
     no_lists(node)
-    kind = one_of(node, "type", {"dataloader": True, "queuedataset": False})
+    kind = one_of(node, "type", {"DataLoader": True, "QueueDataset": False})
     declared = node.peek("sparse_slots")
     dataset = Dataset(
         name=node.text("name"),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from polyrec.dialects.fields import is_known, mapped, positive
+from polyrec.dialects.fields import is_known, mapped, positive, text_or_none
 from polyrec.dialects.node import Node, Value
 from polyrec.dialects.torcheasyrec.ignored import UNUSED
 from polyrec.dialects.torcheasyrec.samplers import read_sampler
@@ -16,8 +17,14 @@ Mode = Literal["encoded", "raw", "bucketize"]
 
 MODES: dict[str, Mode] = {"FG_NONE": "encoded", "FG_NORMAL": "raw", "FG_DAG": "raw", "FG_BUCKETIZE": "bucketize"}
 MODE_NUMBERS = {1: "FG_NONE", 2: "FG_NORMAL", 3: "FG_DAG", 4: "FG_BUCKETIZE"}
-READERS = {"ParquetDataset": "parquet", "CsvDataset": "csv"}
+FARM = "use_farm_hash_to_bucketize"
+"""A field of our own for what upstream reads from the environment."""
+READERS = {"ParquetDataset": "parquet", "CsvDataset": "csv", "OdpsDataset": "odps", "OdpsDatasetV1": "odps"}
+READER_NUMBERS = {1: "OdpsDataset", 2: "ParquetDataset", 3: "CsvDataset", 4: "OdpsDatasetV1"}
+COMPRESSIONS = {name: name for name in ("UNCOMPRESSED", "ZSTD", "LZ4_FRAME")}
+OF_TABLES = ("is_orderby_partition", "odps_data_quota_name", "odps_data_compression")
 TYPES = {"INT32": "int", "INT64": "int", "STRING": "string", "FLOAT": "float", "DOUBLE": "float"}
+TYPE_NUMBERS = {0: "INT32", 1: "INT64", 2: "STRING", 3: "FLOAT", 4: "DOUBLE"}
 TYPE_ALIASES = {**TYPES, "INT": "int", "BIGINT": "int"}
 
 
@@ -31,6 +38,9 @@ class DataSection:
     """Between the values of an encoded text."""
     labels: list[Value[str]]
     weights: list[Value[str]]
+    hash_function: Value[str]
+    masking: dict[str, Value[float]]
+    """How often features with `use_mask` are hidden."""
 
 
 def read_data(root: Node) -> DataSection:
@@ -39,9 +49,10 @@ def read_data(root: Node) -> DataSection:
     if node is None:
         if not root.ask("data_config"):
             root.report.problem(root.origin, "data_config", "is required")
-        return DataSection(Value(None, root.origin), "raw", "", [], [])
+        hash_function = Value("murmur64", root.origin)
+        return DataSection(Value(None, root.origin), "raw", "", [], [], hash_function, {})
     UNUSED.settle(node)
-    kind = node.choice("dataset_type", READERS)
+    kind = node.choice("dataset_type", READERS, numbers=READER_NUMBERS)
     columns = _columns(node)
     reader: dict[str, Any] = {"kind": kind}
     delimiter, header = node.text("delimiter", ","), node.flag("with_header", False)
@@ -49,6 +60,13 @@ def read_data(root: Node) -> DataSection:
         if not columns and not header.value:
             node.report.problem(kind.origin, node.at("input_fields"), "is required for a CSV file without header")
         reader.update(columns=columns, separator=delimiter, header=header, quotes=True)
+    in_order = node.flag("is_orderby_partition", False)
+    quota = node.text("odps_data_quota_name", "pay-as-you-go")
+    compression = node.choice("odps_data_compression", COMPRESSIONS, "LZ4_FRAME")
+    if kind.value == "odps":
+        reader.update(quota=quota, compression=compression)
+    else:
+        node.ignore(dict.fromkeys(OF_TABLES, "only MaxCompute tables have it"))
     batch_size = node.integer("batch_size", 1024)
     shuffle, buffer = node.flag("shuffle", False), node.integer("shuffle_buffer_size", 32)
     draft = {
@@ -57,10 +75,12 @@ def read_data(root: Node) -> DataSection:
         "batch_size": batch_size,
         "eval_batch_size": positive(node, "eval_batch_size", batch_size.value),
         "drop_remainder": node.flag("drop_remainder", False),
-        # The buffer counts batches upstream; files of Parquet keep their order there.
+        # The buffer counts batches upstream; files of Parquet and tables keep their order there.
         "shuffle_rows": mapped(buffer, lambda batches: batches * batch_size.value if shuffle.value else 0),
         "file_order": mapped(shuffle, lambda on: "shuffled" if on and kind.value == "csv" else "kept"),
+        "dealing": mapped(in_order, lambda on: "each_file" if on and kind.value == "odps" else "end_to_end"),
     }
+    draft |= _costs(node, [column["name"].value for column in reader.get("columns", ())] if not header.value else [])
     labels, weights = node.texts("label_fields"), node.texts("sample_weight_fields")
     if not node.ask("label_fields"):
         node.report.problem(node.origin, node.at("label_fields"), "is required")
@@ -68,9 +88,34 @@ def read_data(root: Node) -> DataSection:
         names = [column["name"].value for column in columns]
         labels = [label for label in labels if is_known(node, "label_fields", label, names, "input field")]
         weights = [weight for weight in weights if is_known(node, "sample_weight_fields", weight, names, "input field")]
+    hash_function = mapped(node.flag(FARM, False), lambda on: "farm64" if on else "murmur64")
+    masking = {
+        "probability": node.number("sample_mask_prob", 0.0),
+        "negative_probability": node.number("negative_sample_mask_prob", 0.0),
+    }
     mode, separator = _mode(node), node.text("fg_encoded_multival_sep", "\x03").value
     draft["sampler"] = read_sampler(node, "\x1d" if mode == "raw" else separator, labels)
-    return DataSection(draft, mode, separator, labels, weights)
+    return DataSection(draft, mode, separator, labels, weights, hash_function, masking)
+
+
+def add_masking(data: DataSection, features: list[Value[str]]) -> None:
+    """Hide the features that allow it, if it is ever to be done."""
+    if features and any(value.value for value in data.masking.values()):
+        data.draft["masking"] = {"features": features, **data.masking}
+
+
+def _costs(node: Node, names: Sequence[str]) -> dict[str, Any]:
+    """What rows cost, where batches are cut by that."""
+    column, limit = text_or_none(node, "sample_cost_field"), positive(node, "batch_cost_size", None)
+    if (column is None) != (limit.value is None):
+        given, other = ("sample_cost_field", "batch_cost_size") if column else ("batch_cost_size", "sample_cost_field")
+        origin = limit.origin if column is None else column.origin
+        node.report.problem(origin, node.at(given), f"has no effect without {other}; give both or none")
+    if column is None or limit.value is None:
+        return {}
+    if names and not is_known(node, "sample_cost_field", column, names, "input field"):
+        return {}
+    return {"cost_column": column, "cost_limit": limit}
 
 
 def _mode(node: Node) -> Mode:
@@ -88,7 +133,7 @@ def _columns(node: Node) -> list[dict[str, Any]]:
     """The columns of a CSV file; upstream has no default for empty text, so it stays null."""
     columns = []
     for field in node.children("input_fields"):
-        name, kind = field.text("input_name"), field.choice("input_type", TYPES)
+        name, kind = field.text("input_name"), field.choice("input_type", TYPES, numbers=TYPE_NUMBERS)
         columns.append({"name": name, "type": kind, "default": None})
     text = node.text("input_fields_str", "")
     for part in text.value.split(";") if text.value else ():

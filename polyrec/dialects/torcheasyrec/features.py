@@ -1,257 +1,186 @@
-"""`feature_configs`: columns to ids and numbers, and the tables that ids would look up."""
+"""`feature_configs`: columns to ids and numbers, and what other features and the groups need to know of them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
-from polyrec.dialects.fields import mapped, positive, text_or_none, unique
+from polyrec.dialects.fields import mapped, positive, unique
 from polyrec.dialects.node import Node, Value
+from polyrec.dialects.torcheasyrec import embedding, ids
 from polyrec.dialects.torcheasyrec.data import DataSection
-from polyrec.dialects.torcheasyrec.ids import Ids, read_ids
 from polyrec.dialects.torcheasyrec.ignored import UNUSED
-from polyrec.dialects.torcheasyrec.values import init, normalizer, number_text, weight_init
-from polyrec.errors import nearest
+from polyrec.dialects.torcheasyrec.kinds import ALONE, GROUPS, KINDS, Kind, separator
+from polyrec.dialects.torcheasyrec.outputs import Output, add_wanted
+from polyrec.dialects.torcheasyrec.place import Derived, Made, Place, Positions
+from polyrec.dialects.torcheasyrec.readout import Feature, feature, num_values
+from polyrec.dialects.torcheasyrec.values import normalizer
+from polyrec.errors import Problem
 
-SIDES = ("user", "item", "context")
-POOLINGS = {"sum": "sum", "mean": "mean"}
-KINDS = ("id_feature", "raw_feature", "sequence_feature", "sequence_id_feature", "sequence_raw_feature")
-
-
-@dataclass(frozen=True)
-class Feature:
-    """A feature of the core, and what the groups need to know of it."""
-
-    name: Value[str]
-    draft: dict[str, Any]
-    is_sequence: bool
-    width: int
-    """Numbers per row or position; 0 for ids."""
-    rows: Value[int] | None = None
-    """Size of the id space, None for numbers."""
-    table: Value[str] | None = None
-    """Table name that groups start from."""
-    embedding_dim: Value[int] | None = None
-    pooling: Value[str] | None = None
-    init: dict[str, Any] | None = None
-    """None for the default, which depends on the number of rows."""
-    trainable: Value[bool] | None = None
-
-
-@dataclass(frozen=True)
-class Sequence:
-    """What is common to the sequences of a group, or what a single sequence feature says of itself."""
-
-    prefix: str
-    delimiter: Value[str]
-    length: Value[int]
+SEQUENCE = "sequence_"
+OF_A_SEQUENCE = ("sequence_length", "sequence_delim")
 
 
 @dataclass
-class Reading:
+class Features:
+    """What `feature_configs` say."""
+
     data: DataSection
     features: dict[str, Feature] = field(default_factory=dict)
+    """By the names that groups use, in the order of the text."""
+    derived: Derived = field(default_factory=Derived)
+    outputs: dict[str, Output] = field(default_factory=dict)
     seen: dict[str, Value[str]] = field(default_factory=dict)
 
+    @property
+    def masked(self) -> list[Value[str]]:
+        return [found.name for found in self.features.values() if found.is_masked]
 
-def read_features(root: Node, data: DataSection) -> dict[str, Feature]:
-    """Features by the names that groups use, in the order of the text."""
-    reading = Reading(data)
+
+def read_features(root: Node, data: DataSection) -> Features:
+    reading = Features(data)
     for node in root.children("feature_configs"):
         UNUSED.settle(node)
-        kind = node.one_of(KINDS)
+        kind = node.one_of((GROUPS, *ALONE))
         message = node.child(kind) if kind else None
-        if message is None:
+        if message is None or kind is None:
             if not node.fields:
-                node.wrong(f"is empty; give it one of {', '.join(KINDS)}")
-        elif kind == "sequence_feature":
-            _sequence_group(reading, message)
+                node.wrong(
+                    f"is empty; give it one of {', '.join((*KINDS, GROUPS))}, or sequence_ and one of the former"
+                )
+        elif kind == GROUPS:
+            _group(reading, message)
+        elif kind in KINDS:
+            _member(reading, message, kind, None)
         else:
-            sequence = _own_sequence(message) if kind and kind.startswith("sequence_") else None
-            _member(reading, message, kind or "", sequence)
+            length = positive(message, "sequence_length", None)
+            positions = Positions("", message.text("sequence_delim", ";"), length)
+            _member(reading, message, kind.removeprefix(SEQUENCE), positions)
     if not root.ask("feature_configs"):
         root.report.problem(root.origin, "feature_configs", "is required")
-    return reading.features
+    add_wanted(reading.derived, reading.outputs)
+    return reading
 
 
-def _own_sequence(node: Node) -> Sequence:
-    length = positive(node, "sequence_length", None)
-    return Sequence("", node.text("sequence_delim", ";"), length)  # pyright: ignore[reportArgumentType]
-
-
-def _sequence_group(reading: Reading, node: Node) -> None:
+def _group(reading: Features, node: Node) -> None:
     UNUSED.settle(node)
     name = node.text("sequence_name")
-    sequence = Sequence(f"{name.value}__", node.text("sequence_delim", ";"), node.integer("sequence_length"))
+    positions = Positions(f"{name.value}__", node.text("sequence_delim", ";"), node.integer("sequence_length"))
     members = node.children("features")
     if not members and not node.ask("features"):
         node.report.problem(node.origin, node.at("features"), "is required")
     for member in members:
         UNUSED.settle(member)
-        kind = member.one_of(("id_feature", "raw_feature"))
+        kind = member.one_of(KINDS)
         message = member.child(kind) if kind else None
         if message is not None and kind is not None:
-            message.ignore(
-                {name: "the sequence group gives it" for name in ("sequence_length", "sequence_delim")},
-            )
-            _member(reading, message, kind, sequence)
+            message.ignore({name: "the sequence group gives it" for name in OF_A_SEQUENCE})
+            _member(reading, message, kind, positions)
+        elif not member.fields:
+            member.wrong(f"is empty; give it one of {', '.join(KINDS)}")
 
 
-def _member(reading: Reading, node: Node, kind: str, sequence: Sequence | None) -> None:
+def _member(reading: Features, node: Node, kind_name: str, positions: Positions | None) -> None:
     UNUSED.settle(node)
-    own = node.text("feature_name")
-    prefix = sequence.prefix if sequence else ""
-    name = mapped(own, lambda text: prefix + text)
-    column = _column(node, name, reading.data, prefix)
-    if sequence is None:
-        node.ignore({field: "only a sequence has it" for field in ("sequence_length", "sequence_delim")})
-    read = _id if kind.endswith("id_feature") else _raw
-    feature = read(node, reading.data, (name, column), sequence)
-    if unique(node, "feature_name", name, reading.seen):
-        reading.features[name.value] = feature
+    kind, data = KINDS[kind_name], reading.data
+    prefix = positions.prefix if positions else ""
+    name = mapped(node.text("feature_name"), lambda text: prefix + text)
+    is_new = unique(node, "feature_name", name, reading.seen)
+    scheme = ids.scheme_of(node, kind.fields.schemes)
+    place = Place(node, kind_name, name, data, positions, reading.derived, scheme)
+    is_stub = node.flag("stub_type", False).value
+    if is_stub and data.mode != "raw":
+        reason = "a stub feature only feeds others, which are ready with this fg_mode"
+        node.report.ignored.append(Problem(node.origin, node.path, reason))
+        node.mark_read()
+        return
+    made, place = _made(place, kind)
+    output = _output(place, kind, made) if data.mode == "raw" else None
+    if is_stub:
+        _ignore_rest(node, kind)
+    else:
+        found = feature(place, kind.fields, made)
+        if is_new:
+            reading.features[name.value] = found
+    if is_new and output is not None:
+        reading.outputs[name.value] = output
 
 
-def _column(node: Node, name: Value[str], data: DataSection, prefix: str) -> Value[str]:
-    """The column a feature reads: named by its expression, or like the feature when values are encoded already."""
-    if data.mode != "raw":
-        reason = "with this fg_mode the column is named like the feature"
-        node.ignore({"expression": reason, "sequence_fields": reason})
-        return name
-    expression = node.text("expression")
-    side, colon, column = expression.value.partition(":")
-    fields = [value.value for value in node.texts("sequence_fields")]
-    if fields and expression.value not in fields and column not in fields:
-        node.report.problem(expression.origin, node.at("sequence_fields"), "names another input than the expression")
-    if not node.has("expression"):
-        return name
-    if side not in SIDES or not colon or not column:
-        if side in ("feature", "const"):
-            hint = f"; inputs of side {side} are not available yet, use a column: {', '.join(SIDES)}"
+def _made(place: Place, kind: Kind) -> tuple[Made, Place]:
+    """The column that holds the feature's values, and the place with the positions that it has."""
+    node, data = place.node, place.data
+    is_of_tokens = place.kind == "tokenize_feature" and place.positions is None
+    as_sequence = is_of_tokens and node.flag("tokens_as_sequence", False).value
+    if not is_of_tokens and place.kind == "tokenize_feature":
+        node.ignore({"tokens_as_sequence": "each position of a sequence has tokens of its own"})
+    if place.positions is None:
+        reason = "only a sequence has it"
+        node.ignore({field: reason for field in OF_A_SEQUENCE if not as_sequence})
+        node.ignore({"sequence_fields": reason})
+    made = kind.make(place) if data.mode == "raw" else _ready(place, kind)
+    if kind.fields.separator:
+        separator(place)
+    if as_sequence:
+        delimiter = None
+        if data.mode == "raw":
+            node.ignore({"sequence_delim": "tokens are a list"})
         else:
-            hint = nearest(side, SIDES) if colon else f"; did you mean user:{expression.value}?"
-        message = f"{expression.value} is no input such as user:age{hint}"
-        node.report.problem(expression.origin, node.at("expression"), message)
-    return Value(prefix + column, expression.origin)
+            delimiter = node.text("sequence_delim", ";")
+        positions = Positions("", delimiter, node.integer("sequence_length"))
+        place = replace(place, positions=positions)
+    return made, place
 
 
-def _embedding(node: Node, name: Value[str], required: bool) -> dict[str, Any]:
-    table = text_or_none(node, "embedding_name")
-    return {
-        "table": table or mapped(name, lambda text: f"{text}_emb"),
-        "embedding_dim": node.integer("embedding_dim") if required else positive(node, "embedding_dim", None),
-        "pooling": node.choice("pooling", POOLINGS, "sum"),
-        "init": weight_init(node, "init_fn"),
-        "trainable": node.flag("trainable", True),
-    }
-
-
-def _id(node: Node, data: DataSection, names: tuple[Value[str], Value[str]], sequence: Sequence | None) -> Feature:
-    ids = read_ids(node, data.mode, is_sequence=sequence is not None)
-    name, column = names
-    draft: dict[str, Any] = {"name": name, "column": column, "bucket": ids.bucket, "default": ids.default}
-    separator = node.text("separator", "\x1d")
-    values = node.integer("value_dim", 0 if sequence is None else 1)
-    weighted = node.flag("weighted", False)
-    if sequence is None:
-        draft.update(
-            kind="id",
-            separator=data.value_separator if data.mode == "encoded" else separator,
-            kv_separator=mapped(weighted, lambda is_weighted: ":" if is_weighted else None),
-            weight_column=None,
-            max_values=None if data.mode == "encoded" else mapped(values, lambda number: number or None),
-        )
-    else:
-        if values.value != 1:
-            message = "several ids at a position of a sequence are not available yet; leave value_dim out"
-            node.report.problem(values.origin, node.at("value_dim"), message)
-        if weighted.value:
-            node.report.problem(weighted.origin, node.at("weighted"), "weights in a sequence are not available yet")
-        draft.update(kind="sequence_id", separator=sequence.delimiter, max_length=sequence.length)
-    return Feature(name, draft, sequence is not None, 0, ids.rows, **_embedding(node, name, required=True))
-
-
-def _raw(node: Node, data: DataSection, names: tuple[Value[str], Value[str]], sequence: Sequence | None) -> Feature:
-    boundaries = node.numbers("boundaries")
-    if boundaries:
-        return _bucketized(node, data, names, sequence, boundaries)
-    node.ignore(
-        {
-            field: "only ids have a table; give the feature boundaries"
-            for field in ("embedding_name", "embedding_dim", "pooling", "init_fn", "trainable")
-        }
-    )
-    name, column = names
-    size = node.integer("value_dim", 1)
-    separator = node.text("separator", "\x1d")
-    encoded = data.mode == "encoded"
-    draft: dict[str, Any] = {"name": name, "column": column, "size": size, "default": _raw_default(node, data.mode)}
-    scale = normalizer(node)
-    if data.mode != "raw" and scale is not None:
-        node.ignore({"normalizer": "with this fg_mode the column is normalised already"})
-        scale = None
-    draft["normalizer"] = scale
-    between = data.value_separator if encoded else separator
-    several = mapped(size, lambda width: (between if encoded else separator.value) if width > 1 else None)
-    if sequence is None:
-        draft.update(kind="raw", separator=several)
-    else:
-        draft.update(
-            kind="sequence_raw",
-            separator=sequence.delimiter,
-            value_separator=several,
-            max_length=sequence.length,
-        )
-    return Feature(name, draft, sequence is not None, size.value)
-
-
-def _raw_default(node: Node, mode: str) -> Value[float] | None:
-    """Number for a null; none when encoded values have no default of their own, so that a null is an error."""
-    usual = node.text("default_value", "0")
-    if mode == "encoded":
-        encoded = node.text("fg_encoded_default_value", "")
-        return number_text(node, "fg_encoded_default_value", encoded)
-    node.ignore({"fg_encoded_default_value": "values are not encoded with this fg_mode"})
-    return number_text(node, "default_value", usual)
-
-
-def _bucketized(
-    node: Node,
-    data: DataSection,
-    names: tuple[Value[str], Value[str]],
-    sequence: Sequence | None,
-    boundaries: list[Value[float]],
-) -> Feature:
-    name, column = names
-    if sequence is not None:
-        message = "boundaries in a sequence are not available yet; use a sequence_id_feature of ready ids"
-        node.report.problem(boundaries[0].origin, node.at("boundaries"), message)
-    if node.integer("value_dim", 1).value != 1:
-        node.report.problem(node.origin, node.at("value_dim"), "boundaries need a single value per row")
-    for one in node.ask("normalizer") if data.mode == "raw" else ():
-        one.wrong("boundaries of normalised values are not available yet; give boundaries of the raw values")
-    node.ignore({"separator": "boundaries need a single value per row"})
-    rows = Value(len(boundaries) + 1, boundaries[0].origin)
-    draft: dict[str, Any] = {"name": name, "column": column}
+def _ready(place: Place, kind: Kind) -> Made:
+    """Values that stand in a column of the feature's name."""
+    node, data = place.node, place.data
+    reason = "with this fg_mode the column is named like the feature"
+    node.ignore({field: reason for field in (*kind.inputs, "sequence_fields")})
     if data.mode == "encoded":
-        reason = "with this fg_mode the column holds the bucket's number already"
-        node.ignore({"normalizer": reason, "default_value": reason})
-        bucket = {"kind": "identity", "rows": rows, "out_of_range": "error"}
-        draft.update(
-            kind="id",
-            bucket=bucket,
-            default=text_or_none(node, "fg_encoded_default_value"),
-            separator=data.value_separator,
-            kv_separator=None,
-            weight_column=None,
-            max_values=None,
-        )
-    else:
-        draft.update(kind="bucketized", boundaries=boundaries, default=_raw_default(node, data.mode))
-    ids = Ids(draft.get("bucket", {}), draft["default"], rows)
-    return Feature(name, draft, sequence is not None, 0, ids.rows, **_embedding(node, name, required=True))
+        if kind.fields.separator:
+            node.ignore({"separator": "fg_encoded_multival_sep divides encoded values"})
+        return Made(place.name, Value(data.value_separator, node.origin))
+    return Made(place.name, separator(place) if kind.fields.separator else Value("\x1d", node.origin))
 
 
-def default_init(rows: Value[int]) -> dict[str, Any]:
-    """TorchRec's own: uniform in plus and minus 1 / sqrt(rows)."""
-    bound = mapped(rows, lambda number: max(number, 1) ** -0.5)
-    return init("uniform", low=mapped(bound, lambda high: -high), high=bound)
+# -- values for other features
+
+
+def _output(place: Place, kind: Kind, made: Made) -> Output:
+    fields, node = kind.fields, place.node
+    is_number = "boundaries" in fields.schemes and not made.is_text and place.scheme in (None, "boundaries")
+    default = None
+    if fields.default is not None:
+        text = node.text("default_value", fields.default)
+        default = text if text.value else None
+    if not is_number:
+        most = num_values(place, fields)
+        return Output(place, made, False, default, mapped(most, lambda number: number or None))
+    if fields.value_dim is None or node.integer("value_dim", fields.value_dim).value <= 1:
+        made = Made(made.column, None, made.is_made)
+    scale = normalizer(node) if fields.normalizer else None
+    boundaries = tuple(value.value for value in node.numbers("boundaries"))
+    return Output(place, made, True, default, None, scale, boundaries)
+
+
+OF_THE_MODEL = (
+    "embedding_name",
+    "embedding_dim",
+    "pooling",
+    "init_fn",
+    "trainable",
+    "data_type",
+    "use_mask",
+    "fg_encoded_default_value",
+)
+
+
+def _ignore_rest(node: Node, kind: Kind) -> None:
+    """Fields that say how the model takes a feature, which a stub is not."""
+    fields = kind.fields
+    names: list[str] = [*OF_THE_MODEL]
+    if fields.read_ids is None:
+        names.extend(name for name in fields.schemes if name != "boundaries")
+    names.extend(ids.OF_WORDS if "vocab_list" in fields.schemes else ())
+    names.extend(embedding.LAYERS if fields.layers else ())
+    names.extend(("weighted",) if fields.weighted else ())
+    node.ignore({name: "a stub feature only feeds others" for name in names})

@@ -4,9 +4,28 @@ from __future__ import annotations
 
 from polyrec.dialects.fields import Refusal, Unused
 
-_ID = "id_feature|sequence_id_feature"
-_RAW = "raw_feature|sequence_raw_feature"
-_ANY = f"{_ID}|{_RAW}"
+_KINDS = (
+    "id_feature",
+    "raw_feature",
+    "combo_feature",
+    "combine_feature",
+    "lookup_feature",
+    "match_feature",
+    "expr_feature",
+    "overlap_feature",
+    "tokenize_feature",
+    "kv_dot_product",
+    "bool_mask_feature",
+    "custom_feature",
+)
+
+
+def _of(*kinds: str) -> str:
+    return "|".join(f"{start}{kind}" for start in ("", "sequence_") for kind in kinds)
+
+
+_TYPED = ("id_feature", "lookup_feature", "match_feature", "bool_mask_feature")
+_WITH_IDS = (*_TYPED, "combo_feature", "custom_feature")
 _LATER = "is not available yet"
 
 IGNORED = {
@@ -20,17 +39,16 @@ IGNORED = {
     "data_config.pin_memory": "batches are made where they are used",
     "data_config.in_order": "batches always come in the order of the data",
     "data_config.force_base_data_group": "all features belong to one data group",
-    "data_config.is_orderby_partition": "only MaxCompute tables have partitions",
-    "data_config.odps_data_quota_name": "only MaxCompute tables need it",
-    "data_config.odps_data_compression": "only MaxCompute tables need it",
     "negative_sampler_v2|hard_negative_sampler|hard_negative_sampler_v2.user_input_path": (
         "users are known by their edges"
     ),
     "tdm_sampler.predict_edge_input_path": "only retrieval walks down the tree",
     "tdm_sampler.num_eval_sample": "layer_num_sample holds in evaluation too",
     "model_config.kernel": "only HSTU models choose kernels",
-    f"{_ANY}.embedding_constraints": "where tables lie is planned and does not change what is learnt",
-    f"{_ID}.fg_value_type": "ids are hashed as the decimal text of whole numbers, whatever their column's type",
+    f"{_of(*_KINDS)}.embedding_constraints": "where tables lie is planned and does not change what is learnt",
+    f"{_of(*_TYPED)}.fg_value_type": "whole numbers are hashed as their decimal text, whatever the column's type",
+    f"{_of('custom_feature')}.is_op_thread_safe": "operators here keep nothing between batches",
+    "din_encoder|pooling_encoder.name": "encoders are told apart by what they read",
     "sequence_feature.sequence_pk": "only a server that keeps sequences by key needs it",
     "sgd_optimizer|adagrad_optimizer|adam_optimizer|adamw_optimizer.fused": "a speed setting of CUDA optimizers",
     "sgd_optimizer|adagrad_optimizer|rowwise_adagrad_optimizer|adam_optimizer.max_gradient": (
@@ -63,19 +81,6 @@ _MODELS = [
     "rocket_launching",
     "sid_rqvae",
     "sid_rqkmeans",
-]
-
-_FEATURES = [
-    "combo_feature",
-    "lookup_feature",
-    "match_feature",
-    "expr_feature",
-    "overlap_feature",
-    "tokenize_feature",
-    "custom_feature",
-    "kv_dot_product",
-    "bool_mask_feature",
-    "combine_feature",
 ]
 
 REFUSED = {
@@ -117,33 +122,11 @@ REFUSED = {
     "eval_config.use_dense_ema": Refusal("averaged weights " + _LATER, (False,)),
     "export_config.use_dense_ema": Refusal("averaged weights " + _LATER, (False,)),
     "export_config.mixed_precision": Refusal("mixed precision " + _LATER + "; leave it empty", ("",)),
-    "data_config.sample_cost_field": Refusal("batches by cost " + _LATER + "; set batch_size", ("",)),
-    "data_config.batch_cost_size": Refusal("batches by cost " + _LATER + "; set batch_size", (0,)),
-    "data_config.sample_mask_prob": Refusal("masking of features " + _LATER, (0, 0.0)),
-    "data_config.negative_sample_mask_prob": Refusal("masking of features " + _LATER, (0, 0.0)),
+    f"{_of(*_WITH_IDS)}.dynamicemb": Refusal("tables that grow " + _LATER + "; use zch or hash_bucket_size"),
     **{
-        f"feature_configs|features.{start}{name}": Refusal(
-            f"{start}{name} {_LATER}; available: id_feature, raw_feature, sequence_feature, sequence_id_feature, "
-            "sequence_raw_feature"
-        )
-        for start in ("", "sequence_")
-        for name in _FEATURES
+        f"sequence_encoders.{name}": Refusal(f"{name} {_LATER}; available: din_encoder, pooling_encoder")
+        for name in ("simple_attention", "self_attention_encoder", "multi_window_din_encoder")
     },
-    f"{_ID}.zch": Refusal("zero-collision hashing " + _LATER + "; use hash_bucket_size"),
-    f"{_ID}.dynamicemb": Refusal("tables that grow " + _LATER + "; use hash_bucket_size"),
-    f"{_ID}.vocab_file": Refusal(
-        "words in a file " + _LATER + "; use vocab_list, vocab_dict or hash_bucket_size", ("",)
-    ),
-    f"{_ID}.asset_dir": Refusal("words in a file " + _LATER + "; use vocab_list", ("",)),
-    f"{_RAW}.autodis": Refusal("AutoDis " + _LATER + "; use boundaries"),
-    f"{_RAW}.mlp": Refusal("embedding numbers by an MLP " + _LATER + "; use boundaries"),
-    f"{_ANY}.use_mask": Refusal("masking of features " + _LATER, (False,)),
-    f"{_ANY}.stub_type": Refusal("features that only feed other features are not available yet", (False,)),
-    f"{_ANY}.data_type": Refusal("tables are kept in FP32; other types are not available yet", ("FP32",)),
-    "feature_groups.sequence_groups": Refusal("sequence encoders " + _LATER + "; use a SEQUENCE group and din_towers"),
-    "feature_groups.sequence_encoders": Refusal(
-        "sequence encoders " + _LATER + "; use a SEQUENCE group and din_towers"
-    ),
     **{
         f"model_config.{name}": Refusal(f"model {name} {_LATER}; available: deepfm, multi_tower, multi_tower_din, dssm")
         for name in _MODELS

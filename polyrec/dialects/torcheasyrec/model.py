@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from polyrec.dialects.fields import first_unknown, has_unknown, is_known, mapped
+from polyrec.dialects.fields import first_unknown, has_unknown, is_known
 from polyrec.dialects.node import Node, Value
 from polyrec.dialects.torcheasyrec.data import DataSection
-from polyrec.dialects.torcheasyrec.features import Feature
 from polyrec.dialects.torcheasyrec.groups import Group, Tables, Wide, group_drafts, read_groups
 from polyrec.dialects.torcheasyrec.ignored import UNUSED
-from polyrec.dialects.torcheasyrec.values import activation, weight_init
+from polyrec.dialects.torcheasyrec.layers import LINEAR, mlp, required_mlp
+from polyrec.dialects.torcheasyrec.readout import Feature
+from polyrec.dialects.torcheasyrec.values import weight_init
 
-LINEAR = {"kind": "linear"}
-"""PyTorch's own start of a linear layer."""
 HEAD = {"bias": True, "kernel": LINEAR, "is_penalized": False}
 METRICS = ("auc", "mean_absolute_error", "mean_squared_error", "accuracy", "recall_at_k")
 LOSSES = ("binary_cross_entropy", "softmax_cross_entropy", "l2_loss")
@@ -55,52 +54,6 @@ def _wide(message: Node) -> Wide:
     return Wide(message.integer("wide_embedding_dim", 4), weight_init(message, "wide_init_fn"))
 
 
-def mlp(node: Node | None) -> dict[str, Any] | None:
-    if node is None:
-        return None
-    UNUSED.settle(node)
-    hidden = widths(node, "hidden_units")
-    dropout = node.numbers("dropout_ratio")
-    if len(dropout) not in (0, 1, len(hidden)):
-        message = f"give one for all layers or one for each of the {len(hidden)} layers"
-        node.report.problem(dropout[0].origin, node.at("dropout_ratio"), message)
-        dropout = []
-    batch, layer, bias = node.flag("use_bn", False), node.flag("use_ln", False), node.flag("bias", True)
-    norm: dict[str, Any] | None = None
-    if batch.value and layer.value:
-        node.report.problem(layer.origin, node.at("use_ln"), "use_bn is true as well; choose one of them")
-    if batch.value or layer.value:
-        norm = {
-            "kind": Value("batch", batch.origin) if batch.value else Value("layer", layer.origin),
-            "momentum": 0.1,
-            "eps": 1e-5,
-            "is_biased": False,
-        }
-    return {
-        "hidden": hidden,
-        "activation": activation(node),
-        "dropout": dropout,
-        "norm": norm,
-        # A batch norm behind a linear layer takes any bias away again.
-        "bias": mapped(bias, lambda on: on and not batch.value),
-        "kernel": LINEAR,
-    }
-
-
-def widths(node: Node, name: str) -> list[Value[int]]:
-    found = node.integers(name)
-    if not node.ask(name):
-        node.report.problem(node.origin, node.at(name), "is required")
-    return found or [Value(1, node.origin)]
-
-
-def _required_mlp(node: Node, name: str) -> dict[str, Any]:
-    found = mlp(node.child(name))
-    if found is None and not node.ask(name):
-        node.report.problem(node.origin, node.at(name), "is required")
-    return found or {"hidden": [1], "activation": "relu", "kernel": LINEAR}
-
-
 def _deepfm(node: Node, groups: Mapping[str, Group]) -> dict[str, Any]:
     known = ("wide", "deep", "fm")
     for group in groups.values():
@@ -115,7 +68,7 @@ def _deepfm(node: Node, groups: Mapping[str, Group]) -> dict[str, Any]:
         "wide": "wide" if "wide" in groups else None,
         "deep": "deep",
         "fm": pairs,
-        "mlp": _required_mlp(node, "deep"),
+        "mlp": required_mlp(node, "deep"),
         "final": mlp(node.child("final")),
         "head": HEAD,
     }
@@ -123,6 +76,9 @@ def _deepfm(node: Node, groups: Mapping[str, Group]) -> dict[str, Any]:
 
 def _check_widths(group: Group | None) -> None:
     """Pairs are multiplied number by number, so all their vectors must be equally wide."""
+    if group is not None and group.readings:
+        message = "deepfm multiplies features in pairs, which what encoders read cannot take part in; name a group fm"
+        return group.node.report.problem(group.name.origin, group.node.at("sequence_encoders"), message)
     members = group.members if group else []
     for member in members[1:]:
         if group is not None and member.width != members[0].width:
@@ -140,7 +96,7 @@ def _towers(node: Node, groups: Mapping[str, Group], field: str, layers: str, ki
     for tower in node.children(field):
         UNUSED.settle(tower)
         name = tower.text("input")
-        draft = {"group": name, "mlp": _required_mlp(tower, layers)}
+        draft = {"group": name, "mlp": required_mlp(tower, layers)}
         towers.append(draft)
         if not tower.has("input") or not is_known(tower, "input", name, groups, "feature group"):
             continue

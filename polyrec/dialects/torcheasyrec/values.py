@@ -45,6 +45,12 @@ def init(kind: str, **fields: Any) -> dict[str, Any]:
     return {"kind": kind, **fields}
 
 
+def default_init(rows: Value[int]) -> dict[str, Any]:
+    """TorchRec's own: uniform in plus and minus 1 / sqrt(rows)."""
+    bound = mapped(rows, lambda number: max(number, 1) ** -0.5)
+    return init("uniform", low=mapped(bound, lambda high: -high), high=bound)
+
+
 def weight_init(node: Node, name: str) -> dict[str, Any] | None:
     """An initialiser such as `nn.init.uniform_,a=-0.01,b=0.01`; it is matched against known names, never run."""
     if not node.has(name):
@@ -123,9 +129,13 @@ def normalizer(node: Node) -> dict[str, Any] | None:
     text = node.text("normalizer")
     parts = [part.strip() for part in text.value.split(",")]
     method = next((part.partition("=")[2].strip() for part in parts if part.startswith("method=")), "")
+    if method == "expression":
+        return _formula(node, text)
     if method not in NORMALIZERS:
-        hint = "expressions are not available yet" if method == "expression" else f"{method} is not supported"
-        message = f"{hint}{nearest(method, NORMALIZERS)}; write method=NAME,... with one of {', '.join(NORMALIZERS)}"
+        known = (*NORMALIZERS, "expression")
+        message = (
+            f"{method} is not supported{nearest(method, known)}; write method=NAME,... with one of {', '.join(known)}"
+        )
         node.report.problem(text.origin, node.at("normalizer"), message)
         return None
     listed = ",".join(part for part in parts if not part.startswith("method="))
@@ -134,6 +144,16 @@ def normalizer(node: Node) -> dict[str, Any] | None:
         return None
     fields = _fields(node, "normalizer", text, arguments, NORMALIZERS[method])
     return fields and {"kind": method, **fields}
+
+
+def _formula(node: Node, text: Value[str]) -> dict[str, Any] | None:
+    """The formula of x that follows `expr=`, commas and all."""
+    found = re.search(r"(?:^|,)\s*expr\s*=(.*?)(?:,\s*method\s*=\s*expression\s*)?$", text.value, re.DOTALL)
+    if found is None or not found.group(1).strip():
+        message = "needs a formula of x: method=expression,expr=..."
+        node.report.problem(text.origin, node.at("normalizer"), message)
+        return None
+    return {"kind": "expression", "text": Value(found.group(1).strip(), text.origin)}
 
 
 def activation(node: Node) -> Value[str]:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from pydantic import Field, model_validator
 
 from polyrec.families import BucketConfig
+from polyrec.features._boundaries import reached
 from polyrec.features._values import numbers
 
 
@@ -31,8 +32,7 @@ class BoundariesBucket(BucketConfig):
     def rows_of(self, values: pa.Array) -> np.ndarray:
         # A float32 column is compared in its own precision, so that 0.7 in the data reaches the boundary 0.7.
         found = numbers(values, np.float32 if values.type == pa.float32() else np.float64)
-        ids = np.searchsorted(np.array(self.boundaries, found.dtype), found, side="right")
-        return np.where(np.isnan(found), -1, ids)
+        return np.where(np.isnan(found), -1, reached(found, self.boundaries))
 
     @classmethod
     def example(cls) -> BoundariesBucket:

@@ -6,8 +6,10 @@ from typing import Literal
 
 import numpy as np
 import pyarrow as pa
+from pyarrow import types
 
 from polyrec.families import BucketConfig
+from polyrec.features._decimals import hash_integers
 from polyrec.features._hashing import farm64, hash_texts, murmur64
 from polyrec.features._values import as_text
 
@@ -21,7 +23,15 @@ class HashBucket(BucketConfig):
     shortest decimal text, so that 3.0 and 3 agree."""
 
     def rows_of(self, values: pa.Array) -> np.ndarray:
-        hashes = hash_texts(as_text(values), FUNCTIONS[self.function])
+        function = FUNCTIONS[self.function]
+        if types.is_integer(values.type):
+            hashes = hash_integers(values.to_numpy(zero_copy_only=False), function)
+        else:
+            hashes = hash_texts(as_text(values), function)
+        return self.rows_of_hashes(hashes)
+
+    def rows_of_hashes(self, hashes: np.ndarray) -> np.ndarray:
+        """int64 [V]; the hashes are overwritten."""
         rows = np.uint64(self.rows)
         # Several times faster than `%`, which NumPy does not vectorise.
         hashes -= hashes // rows * rows

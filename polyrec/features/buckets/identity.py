@@ -31,6 +31,8 @@ class IdentityBucket(BucketConfig):
                 position,
                 f"id {numbers[position]} is outside 0 to {self.rows - 1}; "
                 "raise the number of rows, or let such ids be zero or skipped",
+                "range",
+                np.flatnonzero(outside),
             )
         # What cannot be an id is set aside first: narrow and unsigned types have no -1, and int64 has no 1e300.
         ids = np.where(outside | absent, 0, numbers).astype(np.int64)
@@ -48,7 +50,7 @@ def _integers(values: pa.Array) -> np.ndarray:
         values = parse(values, pa.int64(), "a whole number")
         if values.null_count:
             raise ElementError(
-                int(np.argmax(values.is_null())), "a text of spaces is not a whole number; leave it empty"
+                int(np.argmax(values.is_null())), "a text of spaces is not a whole number; leave it empty", "unreadable"
             )
     numbers = values.to_numpy(zero_copy_only=False)
     if types.is_boolean(values.type):
@@ -57,5 +59,6 @@ def _integers(values: pa.Array) -> np.ndarray:
         broken = numbers != np.trunc(numbers)
         if broken.any():
             position = int(np.argmax(broken))
-            raise ElementError(position, f"{numbers[position]} is not a whole number; hash such values, or round them")
+            what = f"{numbers[position]} is not a whole number; hash such values, or round them"
+            raise ElementError(position, what, "unreadable", np.flatnonzero(broken))
     return numbers

@@ -18,6 +18,8 @@ from polyrec.features.buckets.vocabulary import VocabularyBucket
 class VocabularyFileBucket(BucketConfig):
     file: Asset
     """UTF-8 text with one word a line, or `word id` with a blank or tab between; the file is read when first used."""
+    has_ids: bool | None = None
+    """Whether lines hold ids; None when the first line tells."""
     first: int = Field(default=0, ge=0)
     """Id of the first line's word; ids that are written in the file stay as they are."""
     reserved: tuple[str, ...] = ()
@@ -30,7 +32,7 @@ class VocabularyFileBucket(BucketConfig):
 
     @cached_property
     def _vocabulary(self) -> VocabularyBucket:
-        words, ids = read_words(self.file, self.first)
+        words, ids = read_words(self.file, self.first, self.has_ids)
         kept = dict(zip(words, ids, strict=True)) | {word: place for place, word in enumerate(self.reserved)}
         try:
             return VocabularyBucket(rows=self.rows, words=tuple(kept), ids=tuple(kept.values()), unknown=self.unknown)
@@ -42,8 +44,9 @@ class VocabularyFileBucket(BucketConfig):
         return cls(rows=4, file="words.txt", unknown=0)
 
 
-def read_words(file: str, first: int = 0) -> tuple[list[str], list[int]]:
-    """Words of a file and their ids; all lines have an id of their own, or none has."""
+def read_words(file: str, first: int = 0, has_ids: bool | None = None) -> tuple[list[str], list[int]]:
+    """Words of a file and their ids; all lines have an id of their own, or none has, as the first line tells unless
+    `has_ids` does."""
     try:
         lines = Path(file).read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
@@ -53,7 +56,7 @@ def read_words(file: str, first: int = 0) -> tuple[list[str], list[int]]:
     while lines and not lines[-1].strip():
         lines.pop()
     parts = [line.split() for line in lines]
-    with_ids = bool(parts) and len(parts[0]) == 2 and parts[0][1].isdigit()
+    with_ids = bool(parts) and len(parts[0]) == 2 and parts[0][1].isdigit() if has_ids is None else has_ids
     words: dict[str, int] = {}
     for number, (line, part) in enumerate(zip(lines, parts, strict=True), 1):
         word, id = (line.strip(), first + number - 1) if not with_ids else _word_and_id(file, number, part)

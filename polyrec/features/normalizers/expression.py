@@ -28,7 +28,7 @@ class Expression(NormalizerConfig):
         if gaps.any():
             place = int(np.argmax(gaps))
             what = f"{self.text} is no number where x is {values.ravel()[place]:g}"
-            raise ElementError(place, f"{what}; choose another result there, as in `x > 0 ? log(x) : 0`")
+            raise ElementError(place, f"{what}; choose another result there, as in `x > 0 ? log(x) : 0`", "range")
         return found
 
     @cached_property

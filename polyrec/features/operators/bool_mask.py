@@ -34,7 +34,7 @@ class BoolMask(OperatorConfig):
             if wrong.any():
                 row = int(np.argmax(wrong))
                 what = f"{mask.lengths[row]} truths for the {found.lengths[row]} values of column {self.values}"
-                raise mask.error_in(row, f"{what}; give each value one, or leave all out")
+                raise mask.error_in(row, f"{what}; give each value one, or leave all out", "size")
             # A row that has only one of the two keeps nothing.
             chosen = np.zeros(len(found.array), bool)
             chosen[np.repeat(agree, found.lengths)] = truths[np.repeat(agree, mask.lengths)]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from polyrec.families import OperatorConfig
-from polyrec.features._combining import Combiner, combine
+from polyrec.features._combining import Combiner, combine, combined_vectors
 from polyrec.features._operands import present, texts
-from polyrec.features._values import compute
+from polyrec.features._values import FILL_IN, compute, values
 
 
 class Combine(OperatorConfig):
@@ -28,11 +29,25 @@ class Combine(OperatorConfig):
     truncate: bool = False
     """Whether to cut off the fraction, which makes whole numbers, as ids have to be."""
 
+    size: int | None = Field(default=None, gt=0)
+    """Each value is a vector of so many numbers, which are combined place by place; None for one number."""
+    value_separator: str = Field(default=",", min_length=1)
+    """Stands between the numbers of a vector that is a text."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.size is not None and (self.value_map is not None or self.truncate):
+            raise ValueError("size: vectors have no value_map and are not cut off; leave these out")
+        return self
+
     @property
     def inputs(self) -> tuple[str, ...]:
         return (self.column,)
 
     def apply(self, rows: pa.RecordBatch) -> pa.Array:
+        if self.size is not None:
+            found = values(rows, self.column, self.separator).drop_missing()
+            return combined_vectors(found, (self.size, self.value_separator), self.combiner, FILL_IN)
         found = present(rows, self.column, self.separator)
         if self.value_map is None:
             numbers = found.numbers(np.float64)

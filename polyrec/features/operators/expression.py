@@ -59,7 +59,7 @@ class Expression(OperatorConfig):
         try:
             found = formula(variables, text_lengths.__getitem__)
         except LengthsError as error:
-            raise RowError(f"formula {self.text}", error.row, error.what) from None
+            raise RowError(f"formula {self.text}", error.row, error.what, "size") from None
         gaps = np.isnan(found.values)
         read = [*variables.values(), *text_lengths.values()]
         if self.missing == "skip" and any(some.lengths is not None and np.isnan(some.values).any() for some in read):

@@ -9,9 +9,9 @@ import pyarrow as pa
 from pydantic import Field, model_validator
 
 from polyrec.families import OperatorConfig
-from polyrec.features._combining import combine
+from polyrec.features._combining import combine, combined_vectors
 from polyrec.features._operands import entries, joined, lists, matches, owners, present, taken, texts
-from polyrec.features._values import Values, is_list, places, split, unlist
+from polyrec.features._values import Values, places
 
 REMEDY = "correct it, or take values as text"
 Combiner = Literal["sum", "mean", "min", "max", "count"]
@@ -86,25 +86,7 @@ class Lookup(OperatorConfig):
             return lists(pa.array(found.numbers(np.float64, REMEDY), from_pandas=True), found.lengths)
         if self.size is None:
             return combine(found.numbers(np.float64, REMEDY), found.lengths, self.combiner)
-        numbers = self._vectors(found, self.size)
-        columns = [combine(numbers[:, place], found.lengths, self.combiner) for place in range(self.size)]
-        combined = np.stack([column.to_numpy(zero_copy_only=False) for column in columns], axis=1)
-        has_any = found.lengths > 0
-        return lists(
-            pa.array(combined[has_any].ravel(), from_pandas=True), np.where(has_any, self.size, 0).astype(np.int64)
-        )
-
-    def _vectors(self, found: Values, size: int) -> np.ndarray:
-        """float64 [V, size]."""
-        if is_list(found.array.type):
-            inner, counts = unlist(found.array, found.column)
-        else:
-            inner, counts = split(texts(found), self.value_separator)
-        if not (counts == size).all():
-            wrong = int(np.argmax(counts != size))
-            raise found.error(wrong, f"a value of {counts[wrong]} numbers, where {size} are needed")
-        each = Values(found.column, inner, counts, origins=owners(found.lengths))
-        return each.numbers(np.float64, REMEDY).reshape(-1, size)
+        return combined_vectors(found, (self.size, self.value_separator), self.combiner, REMEDY)
 
     @classmethod
     def example(cls) -> Lookup:

@@ -212,3 +212,12 @@ def test_a_row_is_placed_by_its_line_and_lines_that_are_no_rows_count(
     found = reader.read(Span(path, 0, reader.length(path)), ("id",))
     places = [reader.place(piece, row) for piece, batch in found for row in range(batch.num_rows)]
     assert places == [f"{path}:{line}" for line in (2, 4, 6, 7)]
+
+
+def test_a_double_keeps_what_a_float_rounds(tmp_path: Path) -> None:
+    columns = (CsvColumn(name="narrow", type="float"), CsvColumn(name="wide", type="double", default="0.1"))
+    path = write(tmp_path, "16777217,16777217\n1,\n")
+    assert rows(Csv(columns=columns, header=False), path) == [
+        {"narrow": 16777216.0, "wide": 16777217.0},
+        {"narrow": 1.0, "wide": 0.1},
+    ]

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from polyrec.data.readers import Span
-from polyrec.data.readers.parquet import BATCH_ROWS, Parquet
+from polyrec.data.readers import Span, parquet
+from polyrec.data.readers.parquet import BATCH_BYTES, BATCH_ROWS, Parquet
 from polyrec.errors import DataError
 
 TABLE = pa.table(
@@ -73,6 +73,18 @@ def test_large_row_groups_are_read_in_batches(tmp_path: Path) -> None:
     assert max(batch.num_rows for _, batch in found) <= BATCH_ROWS
 
 
+def test_wide_rows_are_read_a_few_at_a_time(tmp_path: Path) -> None:
+    lists = pa.ListArray.from_arrays(pa.array(range(0, 100_001, 100), pa.int32()), pa.array(range(100_000)))
+    pq.write_table(pa.table({"row": pa.array(range(1000)), "list": lists}), tmp_path / "wide.parquet")
+    span = Span(str(tmp_path / "wide.parquet"), 0, 1000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parquet, "BATCH_BYTES", 80_000)
+        sizes = [batch.num_rows for _, batch in Parquet().read(span, ("list",))]
+        assert max(sizes) <= 100
+        assert sum(sizes) == 1000
+        assert [batch.num_rows for _, batch in Parquet().read(span, ("row",))] == [1000]
+
+
 def test_an_unknown_column_is_answered_by_the_nearest(path: str) -> None:
     with pytest.raises(
         DataError, match=r"rows\.parquet: no column histroy; did you mean history\?; it has: row, price"
@@ -93,3 +105,18 @@ def test_a_damaged_file_is_named(path: str, tmp_path: Path) -> None:
         list(Parquet().read(Span(str(garbled), 0, 100), ("row", "history", "city")))
     with pytest.raises(DataError, match="gone"):
         Parquet().arrow_schema(str(tmp_path / "gone.parquet"))
+
+
+@pytest.mark.parametrize("kind", ["distinct", "shared", "list"])
+def test_long_rows_are_decoded_few_at_a_time(tmp_path: Path, kind: str) -> None:
+    """Texts that differ stand in full in the file; those that many rows share stand there once."""
+    size, count = 10_000, 3_000
+    texts = ["ab" * (size // 2)] * count if kind == "shared" else [f"{row:06}" * (size // 6) for row in range(count)]
+    column = pa.array([[text] for text in texts]) if kind == "list" else pa.array(texts)
+    path = str(tmp_path / "a.parquet")
+    pq.write_table(pa.table({"row": range(count), "text": column}), path)
+    batches = [batch for _, batch in Parquet().read(Span(path, 0, count), ("row", "text"))]
+    assert max(batch.nbytes for batch in batches) < 1.5 * BATCH_BYTES
+    assert [row for batch in batches for row in batch.column(0).to_pylist()] == list(range(count))
+    # Columns that are not read do not count.
+    assert len(list(Parquet().read(Span(path, 0, count), ("row",)))) == 1

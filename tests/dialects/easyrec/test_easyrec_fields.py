@@ -10,6 +10,7 @@ from polyrec.dialects.node import Node, Report
 from polyrec.dialects.sampling import KINDS
 
 ROOT = Path(__file__).parents[3]
+EVERY_OPTION = "every_feature_option.config"
 # Together with the examples, every message that is read.
 EVERYTHING = """
 parquet_train_input: "a"
@@ -40,6 +41,14 @@ model_config {
   losses {}
 }
 """
+ATTENTION = """
+model_config {
+  model_class: "MultiTowerDIN"
+  ev_params {}
+  seq_att_groups { seq_att_map {} }
+  multi_tower { din_towers { dnn {} } final_dnn {} }
+}
+"""
 NEWER = """
 feature_config {
   features { feature_type: IdFeature initializer { truncated_normal_initializer {} } hash_bucket_size: 1 }
@@ -53,8 +62,9 @@ SAMPLERS = [f"data_config {{ {name} {{}} }}" for name in (*KINDS, "negative_samp
 
 
 def read_roots() -> list[Node]:
-    texts = [path.read_text() for path in sorted((ROOT / "examples" / "easyrec").glob("*.config"))]
-    roots = [pbtxt.parse(text, "everything.config", Report()) for text in (*texts, EVERYTHING, NEWER, *SAMPLERS)]
+    files = [*sorted((ROOT / "examples" / "easyrec").glob("*.config")), Path(__file__).parent / EVERY_OPTION]
+    texts = [*(path.read_text() for path in files), EVERYTHING, NEWER, ATTENTION, *SAMPLERS]
+    roots = [pbtxt.parse(text, "everything.config", Report()) for text in texts]
     for root in roots:
         easyrec.read(root)
     return roots

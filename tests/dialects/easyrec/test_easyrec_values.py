@@ -145,7 +145,7 @@ def test_evaluation_of_some_examples_takes_whole_batches(read: Read) -> None:
 def test_columns_and_what_stands_for_an_empty_field(read: Read) -> None:
     reader = dumped(read().data.reader)
     assert [(column["type"], column["default"]) for column in reader["columns"]] == [
-        ("int", "0"), ("string", "rome"), ("string", ""), ("float", "0.0"),
+        ("int", "0"), ("string", "rome"), ("string", ""), ("double", "0.0"),
     ]  # fmt: skip
     assert (reader["kind"], reader["separator"], reader["header"], reader["quotes"]) == ("csv", ",", False, True)
     plain = dumped(read(("CSVInput", 'CSVInputEx separator: "\\001"')).data.reader)
@@ -242,8 +242,8 @@ def test_enums_may_be_numbers(read: Read) -> None:
         ("CSVInput", "KafkaInput", "known: CSVInput"),
         ("train_input_path", 'fg_json_path: "x" train_input_path', "an FG file are not available yet"),
         ("hash_bucket_size: 9", "hash_bucket_size: 9 num_buckets: 3", "hash_bucket_size is given as well"),
-        ("hash_bucket_size: 9", "", "hash_bucket_size: is required, or one of vocab_list, num_buckets"),
-        ("features {", "features { feature_type: ComboFeature", "ComboFeature is not supported"),
+        ("hash_bucket_size: 9", "", "hash_bucket_size: is required, or one of vocab_list, vocab_file, num_buckets"),
+        ("features {", "features { feature_type: ComboFeature", "this type of feature reads two columns or more"),
         ('names: "city" hash', 'names: ["city", "tags"] hash', "reads one column"),
         (" embedding_dim: 4", "", "city is in the group deep and needs embedding_dim"),
         ("hidden_units: 8", 'hidden_units: 8 activation: "lambda x: x"', "functions are not run"),
@@ -268,6 +268,13 @@ def test_what_is_refused(read: Read, old: str, new: str, words: str) -> None:
 def test_deepfm_without_final_layers_needs_one_wide_number_per_class(read: Read) -> None:
     with pytest.raises(ConfigError, match="wide_output_dim: must be num_class, 1"):
         read(*DEEPFM, ("dnn { hidden_units: 8 }", "dnn { hidden_units: 8 } wide_output_dim: 4"))
+
+
+@pytest.mark.parametrize("word", ["false", "False", "0"])
+def test_what_is_refused_may_be_off(read: Read, word: str) -> None:
+    assert read((ADAM, f"{ADAM} use_moving_average: {word}")) == read()
+    with pytest.raises(ConfigError, match="averaged weights are not available yet"):
+        read((ADAM, f'{ADAM} use_moving_average: "false"'))
 
 
 def test_ignored_fields_are_reported_with_their_reason(small: str) -> None:
@@ -298,3 +305,10 @@ def test_examples_are_read_without_a_note(name: str) -> None:
     loaded = load(EXAMPLES / f"{name}.config")
     assert loaded.dialect == "easyrec"
     assert loaded.report.ignored == []
+
+
+@pytest.mark.parametrize("kind", ["OdpsInput", "OdpsInputV2", "OdpsInputV3", "9"])
+def test_tables_of_maxcompute(read: Read, kind: str) -> None:
+    path = "odps://shop/tables/clicks/pt=1"
+    data = read(("CSVInput", f"{kind} drop_remainder: true"), ("a.csv", path)).data
+    assert (data.train, data.reader.kind, data.drop_remainder) == ((path,), "odps", False)

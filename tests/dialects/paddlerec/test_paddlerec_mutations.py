@@ -34,7 +34,7 @@ MUTATIONS = [
     ("  thread_num: 1", "  threads_num: 1", "did you mean thread_num?"),
     ("  optimizer:", "  optimiser:", "did you mean optimizer?"),
     # values that are not among the known ones
-    ("type: DataLoader", "type: DataLoder", "did you mean dataloader?"),
+    ("type: DataLoader", "type: DataLoder", "did you mean DataLoader?"),
     ("class: train", "class: tain", "did you mean train?"),
     ("class: Adam", "class: Adem", "did you mean adam?"),
     ("device: cpu", "device: cpuu", "did you mean cpu?"),

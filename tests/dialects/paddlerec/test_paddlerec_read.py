@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from polyrec.config import RunConfig, Workflow
+from polyrec.config import RunConfig
 from polyrec.data.readers.script import Script
 from polyrec.dialects import Loaded, load, load_text
 from polyrec.dialects.paddlerec import workspace
 from polyrec.errors import ConfigError
+from polyrec.workflow import Workflow
 
 ROOT = Path(__file__).parents[3]
 BUILT_IN = workspace.built_in("paddlerec.models.rank.dnn")

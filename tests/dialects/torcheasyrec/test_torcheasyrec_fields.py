@@ -19,15 +19,14 @@ train_config {
 }
 export_config {}
 data_config { input_fields {} }
-feature_configs { id_feature { hash_bucket_size: 1 } }
-feature_configs { id_feature { vocab_list: "a" default_bucketize_value: 0 } }
-feature_configs { id_feature { vocab_dict {} } }
-feature_configs { raw_feature { normalizer: "" } }
-feature_configs { sequence_feature { features { id_feature { num_buckets: 1 } } features { raw_feature {} } } }
-feature_configs { sequence_id_feature { vocab_list: "a" default_bucketize_value: 0 } }
-feature_configs { sequence_raw_feature {} }
+feature_configs { custom_feature { expression: "" operator_params { fields { value { list_value {} } } } } }
 model_config {
-  feature_groups {}
+  feature_groups {
+    group_type: DEEP
+    sequence_groups {}
+    sequence_encoders { din_encoder { attn_mlp {} } }
+    sequence_encoders { pooling_encoder {} }
+  }
   multi_tower { towers { mlp {} } final {} }
   losses { binary_cross_entropy {} }
   losses { softmax_cross_entropy {} }
@@ -46,22 +45,19 @@ OPTIMIZERS = [
 ]
 SAMPLERS = [f"data_config {{ {name} {{}} }}" for name in (*KINDS, "tdm_sampler")]
 MODELS = [
-    "data_config { fg_mode: FG_DAG } feature_configs { id_feature {} } "
-    "feature_configs { sequence_id_feature { num_buckets: 1 } } "
-    "feature_configs { raw_feature { boundaries: 1 } } "
     "model_config { deepfm { deep {} final {} } }",
-    "data_config { fg_mode: FG_DAG } feature_configs { sequence_feature { features { id_feature {} } } } "
     "model_config { multi_tower_din { towers { mlp {} } din_towers { attn_mlp {} } final {} } }",
     "data_config {} model_config { dssm { user_tower { mlp {} } item_tower { mlp {} } } }",
 ]
 
 
 def read_roots() -> list[Node]:
-    texts = [path.read_text() for path in sorted((ROOT / "examples" / "torcheasyrec").glob("*.config"))]
-    roots = [
-        pbtxt.parse(text, "everything.config", Report())
-        for text in (*texts, EVERYTHING, *OPTIMIZERS, *SAMPLERS, *MODELS)
+    paths = [
+        *sorted((ROOT / "examples" / "torcheasyrec").glob("*.config")),
+        Path(__file__).parent / "every_option.config",
     ]
+    texts = [*(path.read_text() for path in paths), EVERYTHING, *OPTIMIZERS, *SAMPLERS, *MODELS]
+    roots = [pbtxt.parse(text, "everything.config", Report()) for text in texts]
     for root in roots:
         torcheasyrec.read(root)
     return roots

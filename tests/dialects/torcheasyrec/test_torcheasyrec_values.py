@@ -107,6 +107,14 @@ def test_csv_columns(read: Read) -> None:
     ]  # fmt: skip
 
 
+def test_words_of_the_data_section_may_be_given_by_number(read: Read) -> None:
+    fields = 'input_fields { input_name: "town" input_type: %s } input_fields { input_name: "clk" input_type: %s }'
+    by_word = read(("ParquetDataset", "CsvDataset " + fields % ("STRING", "DOUBLE")), (FG, "fg_mode: FG_NONE"))
+    by_number = read(("ParquetDataset", "3 " + fields % (2, 4)), (FG, "fg_mode: 1"))
+    assert by_number.data == by_word.data
+    assert read(("ParquetDataset", "2")).data == read().data
+
+
 def test_raw_ids(read: Read) -> None:
     city = dumped(read().features[0])
     assert (city["kind"], city["name"], city["column"], city["separator"]) == ("id", "city", "town", "\x1d")
@@ -176,6 +184,7 @@ def test_boundaries_give_a_number_a_table(read: Read) -> None:
     config = read((CITY, raw))
     assert dumped(config.features[0]) == {
         "kind": "bucketized", "name": "city", "column": "p", "boundaries": [1.0, 2.5], "default": 0.0,
+        "size": None, "separator": None,
     }  # fmt: skip
     assert config.tables[0].rows == 3
 
@@ -209,7 +218,7 @@ def test_sequences(read: Read) -> None:
     assert features["seq__city"] == {
         "kind": "sequence_id", "name": "seq__city", "column": "seq__town", "separator": "|", "max_length": 5,
         "bucket": {"kind": "identity", "rows": 9, "out_of_range": "error", "missing": None}, "default": "0",
-        "several": False, "value_separator": None, "kv_separator": None, "max_values": None,
+        "several": False, "value_separator": "\x1d", "kv_separator": None, "max_values": None,
     }  # fmt: skip
     age = features["seq__age"]
     assert (age["column"], age["size"], age["value_separator"], age["max_length"]) == ("seq__years", 2, "\x1d", 5)
@@ -291,19 +300,18 @@ def test_embedding_names_share_a_table_and_must_agree(read: Read) -> None:
         (TOWER, "dlrm {}", "model dlrm is not available yet; available: deepfm, multi_tower, multi_tower_din"),
         (TOWER, "", "needs a model: one of deepfm, multi_tower, multi_tower_din"),
         ("num_buckets: 9", "num_buckets: 9 hash_bucket_size: 3", "hash_bucket_size is given as well"),
-        ("num_buckets: 9", "num_buckets: 9 zch { zch_size: 3 }", "zero-collision hashing is not available yet"),
-        ("num_buckets: 9", "num_buckets: 9 use_mask: true", "masking of features is not available yet"),
+        ("num_buckets: 9", "zch { zch_size: 3 }", "needs one of lfu, lru, distance_lfu"),
+        ("num_buckets: 9", "dynamicemb { max_capacity: 9 }", "tables that grow is not available yet"),
         ("num_steps: 10", "num_steps: 0", "needs num_steps or num_epochs"),
         ("num_steps: 10", 'num_steps: 10 mixed_precision: "BF16"', "mixed precision is not available yet"),
         ("binary_cross_entropy {}", "softmax_cross_entropy {}", "needs num_class 2 or more"),
         ("binary_cross_entropy {}", "jrc_loss { session_name: 'u' }", "jrc_loss is not available yet"),
         ("losses {", "metrics { grouped_auc { grouping_key: 'u' } } losses {", "grouped_auc is not available yet"),
         ("adagrad_optimizer {}", "lamb_optimizer {}", "lamb is not available yet"),
-        (CITY, 'combo_feature { feature_name: "city" expression: "user:a" }', "combo_feature is not available yet"),
         (DEEP, DEEP.replace("DEEP }", "WIDE }"), "only deepfm takes a WIDE group"),
         ("group_type: DEEP", "group_type: JAGGED_SEQUENCE", "did you mean SEQUENCE?"),
         ('label_fields: "clk"', "", "label_fields: is required"),
-        ("user:town", "feature:town", "inputs of side feature are not available yet"),
+        ("user:town", "feature:town", "no feature is called town"),
     ],
 )
 def test_what_is_refused(read: Read, old: str, new: str, words: str) -> None:
@@ -311,6 +319,17 @@ def test_what_is_refused(read: Read, old: str, new: str, words: str) -> None:
         read((old, new))
     assert words in str(caught.value)
     assert all(problem.origin is not None for problem in caught.value.problems)
+
+
+def test_batches_are_cut_by_cost(read: Read) -> None:
+    fields = 'label_fields: "clk" sample_cost_field: "cost" batch_cost_size: 4096'
+    data = read(('label_fields: "clk"', fields)).data
+    assert (data.cost_column, data.cost_limit, data.batch_size) == ("cost", 4096.0, 1024)
+    nothing = read(('label_fields: "clk"', 'label_fields: "clk" sample_cost_field: "" batch_cost_size: 0')).data
+    assert (nothing.cost_column, nothing.cost_limit) == (None, None)
+    for given, other in (('sample_cost_field: "cost"', "batch_cost_size"), ("batch_cost_size: 9", "sample_cost_field")):
+        with pytest.raises(ConfigError, match=f"has no effect without {other}; give both or none"):
+            read(('label_fields: "clk"', f'label_fields: "clk" {given}'))
 
 
 def test_values_that_ask_for_nothing_are_not_refused(read: Read) -> None:
@@ -341,3 +360,20 @@ def test_examples_are_read_without_a_note(name: str) -> None:
     loaded = load(EXAMPLES / f"{name}.config")
     assert loaded.dialect == "torcheasyrec"
     assert loaded.report.ignored == []
+
+
+@pytest.mark.parametrize("dataset", ["OdpsDataset", "OdpsDatasetV1"])
+def test_tables_of_maxcompute(read: Read, dataset: str) -> None:
+    path = "odps://shop/tables/clicks/pt=1&pt=2"
+    table = ("ParquetDataset", dataset), ("a.parquet", path)
+    data = read(*table).data
+    assert data.train == (path,)
+    assert dumped(data.reader) == {"kind": "odps", "quota": "pay-as-you-go", "compression": "LZ4_FRAME"}
+    assert data.dealing == "end_to_end"
+    more = 'is_orderby_partition: true odps_data_quota_name: "mine" odps_data_compression: "ZSTD" fg_mode: FG_DAG'
+    data = read(*table, (FG, more)).data
+    assert dumped(data.reader) == {"kind": "odps", "quota": "mine", "compression": "ZSTD"}
+    assert data.dealing == "each_file"
+    assert read((FG, more)).data.dealing == "end_to_end"
+    with pytest.raises(ConfigError, match=r'odps_data_compression: "ZSDT" is not supported; did you mean ZSTD\?'):
+        read(*table, (FG, more.replace("ZSTD", "ZSDT")))

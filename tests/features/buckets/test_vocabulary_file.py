@@ -5,8 +5,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from polyrec.assets import with_assets
 from polyrec.errors import ConfigError
 from polyrec.features.buckets.vocabulary_file import VocabularyFileBucket
+from polyrec.features.id import IdFeature
 
 
 def bucket(folder: Path, text: str, rows: int = 9, **fields: object) -> VocabularyFileBucket:
@@ -55,3 +57,26 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     lost = VocabularyFileBucket(file=str(tmp_path / "lost.txt"), rows=3, unknown=None)
     with pytest.raises(ConfigError, match=r"lost\.txt: no such file of words"):
         lost.rows_of(pa.array(["a"]))
+
+
+def test_a_default_is_looked_up_when_the_file_is_there(tmp_path: Path) -> None:
+    """A config of an export is read before the place of its files is known."""
+    feature = IdFeature(
+        name="f", column="c", bucket=VocabularyFileBucket(rows=9, file="none.txt", unknown=0), default="b"
+    )
+    moved = with_assets(feature, lambda name: str(tmp_path / name))
+    (tmp_path / "none.txt").write_text("a\nb\n")
+    assert moved.transform(pa.record_batch({"c": pa.array(["a", None])})).values.tolist() == [0, 1]
+
+
+def test_whether_lines_hold_ids_can_be_told(tmp_path: Path) -> None:
+    lines = "iphone 5\ngalaxy 4\n"
+    found = bucket(tmp_path, lines, has_ids=False)
+    assert found.rows_of(pa.array(["galaxy 4", "iphone 5", "iphone"])).tolist() == [1, 0, 0]
+    with pytest.raises(ConfigError, match="needs a word and its id"):
+        bucket(tmp_path, "rome\n", has_ids=True).rows_of(pa.array(["rome"]))
+
+
+def test_a_default_is_not_looked_up_before_the_file_is_needed() -> None:
+    lost = VocabularyFileBucket(file="assets/lost.txt", rows=3, unknown=0)
+    assert IdFeature(name="f", column="c", bucket=lost, default="rome").rows == 3

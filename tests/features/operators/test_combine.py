@@ -60,3 +60,17 @@ def test_a_sum_is_that_of_the_row_alone() -> None:
     row = [0.1] * 10
     alone = combined(pa.array([row]))
     assert combined(pa.array([[1e16] * 7, row, [1e-9] * 3]))[1:2] == alone
+
+
+def test_vectors_are_combined_place_by_place() -> None:
+    rows = ["1,2;3,5", "", None, "7,-1"]
+    form = {"separator": ";", "size": 2}
+    assert combined(rows, **form) == [[4, 7], [], [], [7, -1]]
+    assert combined(rows, combiner="max", **form) == [[3, 5], [], [], [7, -1]]
+    assert combined(["1|2;3|5"], combiner="mean", value_separator="|", **form) == [[2, 3.5]]
+    lists = pa.array([[[1.0, 2.0], [3.0, 5.0]], [], None])
+    assert combined(lists, combiner="min", **form) == [[1, 2], [], []]
+    with pytest.raises(RowError, match="row 1: a value of 3 numbers, where 2 are needed"):
+        combined(["1,2", "1,2;1,2,3"], **form)
+    with pytest.raises(ValueError, match="vectors have no value_map"):
+        Combine(column="c", combiner="sum", size=2, truncate=True)
