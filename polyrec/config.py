@@ -49,7 +49,7 @@ class Masking(Frozen):
     probability: float = Field(default=0.0, ge=0, le=1)
     """Share of rows."""
     negative_probability: float = Field(default=0.0, ge=0, le=1)
-    """Share of sampled rows."""
+    """Share of what a sampler added: of its items, or of the rows that it made."""
 
 
 class Data(Frozen):

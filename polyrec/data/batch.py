@@ -79,6 +79,7 @@ class Batch:
         for ids in self.ids.values():
             weights = ids.weights_or_none()
             tensors += [ids.values(), ids.lengths()] + ([] if weights is None else [weights])
+        tensors += [] if self.sampled is None else [self.sampled.owners, self.sampled.hidden]
         return sum(tensor.nbytes for tensor in tensors)
 
     def to(self, device: torch.device) -> Batch:

@@ -18,7 +18,7 @@ train_config {
   grad_clipping {}
 }
 export_config {}
-data_config { input_fields {} }
+data_config { dataset_type: CsvDataset input_fields {} }
 feature_configs { custom_feature { expression: "" operator_params { fields { value { list_value {} } } } } }
 model_config {
   feature_groups {
