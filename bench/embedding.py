@@ -25,8 +25,6 @@ from polyrec.config import (
     Data,
     Group,
     GroupInput,
-    Learning,
-    Optim,
     RunConfig,
     Table,
     Task,
@@ -41,6 +39,7 @@ from polyrec.families import OptimizerConfig
 from polyrec.features.buckets.identity import IdentityBucket
 from polyrec.features.id import IdFeature
 from polyrec.inits.uniform import Uniform
+from polyrec.learning import Learning, Optim
 from polyrec.losses.binary_cross_entropy import BinaryCrossEntropy
 from polyrec.models.deepfm import DeepFMConfig
 from polyrec.optim.optimizers.adagrad import Adagrad

@@ -18,11 +18,10 @@ from polyrec.families import (
     ModelConfig,
     NumberEmbeddingConfig,
     OperatorConfig,
-    OptimizerConfig,
     ReaderConfig,
     SamplerConfig,
-    ScheduleConfig,
 )
+from polyrec.learning import Optim
 from polyrec.storage import mirror
 
 CONFIG_VERSION = 1
@@ -224,29 +223,6 @@ class Task(Frozen):
 
     def titled(self, word: str) -> str:
         return f"{word}_{self.name}" if self.name else word
-
-
-class Learning(Frozen):
-    optimizer: OptimizerConfig
-    schedule: ScheduleConfig
-    clip_gradient: float | None = Field(default=None, gt=0)
-    """Largest global norm of the gradient, None for no clipping; tables cannot be clipped."""
-
-
-class Optim(Frozen):
-    tables: Learning
-    """For the rows of tables: only rows of the batch are touched."""
-    dense: Learning
-    """For every other weight."""
-
-    @model_validator(mode="after")
-    def _clipped(self) -> Self:
-        if self.tables.clip_gradient is not None:
-            raise ValueError(
-                "tables.clip_gradient: rows of tables move as soon as their gradient is known, before a global norm "
-                "is; remove it, or clip the dense weights alone with dense.clip_gradient"
-            )
-        return self
 
 
 class Saving(Frozen):

@@ -177,7 +177,10 @@ def optimizer_differences(config: RunConfig, path: Path) -> list[str]:
     saved = json.loads((path / CONFIG).read_text(encoding="utf-8"))["optim"]
     parts = (("tables", config.optim.tables), ("dense", config.optim.dense))
     kinds = [(part, saved[part]["optimizer"]["kind"], learning.optimizer.kind) for part, learning in parts]
-    return [f"its {part} were trained with {old}, not {new}" for part, old, new in kinds if old != new]
+    found = [f"its {part} were trained with {old}, not {new}" for part, old, new in kinds if old != new]
+    old_parts = [(part["pattern"], part["optimizer"]["kind"]) for part in saved.get("parts", ())]
+    new_parts = [(part.pattern, part.optimizer.kind) for part in config.optim.parts]
+    return found + (["parts of its weights were trained with other optimizers"] if old_parts != new_parts else [])
 
 
 def read_state(path: Path) -> dict[str, Any]:
