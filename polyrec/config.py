@@ -288,6 +288,8 @@ class Evaluate(Frozen):
     """File in the model folder for `polyrec eval`."""
     result_form: Literal["line", "document"] = "line"
     """line: append one JSON line. document: one indented JSON object, overwritten."""
+    with_average: bool = True
+    """Whether averages stand in for the weights, when `optim.average` asks for any."""
 
 
 class Export(Frozen):
@@ -296,6 +298,8 @@ class Export(Frozen):
     metric: str = "auc"
     """Metric that `best` goes by."""
     larger_is_better: bool = True
+    with_average: bool = True
+    """Whether averages stand in for the weights, when `optim.average` asks for any; also to predict by a checkpoint."""
 
 
 class RunConfig(Frozen):

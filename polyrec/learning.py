@@ -54,6 +54,8 @@ class Optim(Frozen):
     """For every other weight."""
     parts: tuple[Part, ...] = ()
     """For those of the other weights whose name a pattern matches, the first one that does; clipped as `dense` says."""
+    average: float | None = Field(default=None, ge=0, lt=1)
+    """Share of a running average of each of the other weights that every step keeps; None for no averages."""
 
     @model_validator(mode="after")
     def _clipped(self) -> Self:

@@ -6,6 +6,7 @@ import io
 import logging
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import pyarrow as pa
@@ -241,6 +242,8 @@ class TrainRun:
         objective.backward()
         self.ranks.average([weight.grad for weight in self.dense.values() if weight.grad is not None])
         self.optimizers.step()
+        if self.state.average is not None:
+            self.state.average.update()
         return {**named, "total": loss.detach()}
 
     def _penalty(self, vectors: list[Tensor]) -> Tensor | float:
@@ -279,7 +282,9 @@ class TrainRun:
         mirror.publish(self.config.model_dir)
 
     def _evaluate(self, path: checkpoint.Place) -> None:
-        measured = measure(self.config, self.recommender, self.ranks, self.stop)
+        average = self.state.average if self.config.evaluate.with_average else None
+        with average.standing_in() if average else nullcontext():
+            measured = measure(self.config, self.recommender, self.ranks, self.stop)
         if measured is None:
             self.is_stopping = True
             return

@@ -19,6 +19,7 @@ from polyrec.checkpoint import remote, tensors
 from polyrec.config import RunConfig
 from polyrec.distributed import Ranks
 from polyrec.errors import CheckpointError
+from polyrec.optim.average import WeightAverage
 from polyrec.optim.build import DenseOptimizers
 from polyrec.recommender import Recommender
 
@@ -44,6 +45,8 @@ class TrainState:
         self.optimizers = optimizers
         self.ranks = ranks
         self.progress = Progress()
+        decay = config.optim.average
+        self.average = WeightAverage(decay, recommender.dense()) if decay is not None else None
 
     # -- saving
 
@@ -90,6 +93,8 @@ class TrainState:
     def _write(self, place: Path, sample: bytes, label: int) -> None:
         tensors.save(self.recommender.weights(), place / checkpoint.MODEL)
         tensors.save(self._optimizer_tensors(), place / checkpoint.OPTIMIZER)
+        if self.average is not None:
+            tensors.save(self.average.held, place / checkpoint.AVERAGE)
         state = {"label": label, **self._run_state()}
         if self.ranks.is_first:
             (place / checkpoint.STATE).write_text(json.dumps(state, indent=1) + "\n", encoding="utf-8")
@@ -127,6 +132,9 @@ class TrainState:
                 )
             self.load_optimizer(path)
         state = checkpoint.read_state(path)
+        if with_optimizer and self.average is not None and (path / checkpoint.AVERAGE).is_dir():
+            tensors.load(self.average.held, path / checkpoint.AVERAGE)
+            self.average.is_begun = state["step"] > 0
         self.progress.step = state["step"]
         self.progress.epoch = state["epoch"]
         self.progress.samples = state["samples"]

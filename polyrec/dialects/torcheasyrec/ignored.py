@@ -93,9 +93,6 @@ REFUSED = {
     "grad_clipping.enable_global_grad_clip": Refusal(
         "clipping the gradients of tables " + _LATER + "; those of all other weights are clipped", (False,)
     ),
-    "dense_optimizer.ema": Refusal("averaged weights " + _LATER),
-    "eval_config.use_dense_ema": Refusal("averaged weights " + _LATER, (False,)),
-    "export_config.use_dense_ema": Refusal("averaged weights " + _LATER, (False,)),
     "export_config.mixed_precision": Refusal("mixed precision " + _LATER + "; leave it empty", ("",)),
     f"{_of(*_WITH_IDS)}.dynamicemb": Refusal("tables that grow " + _LATER + "; use zch or hash_bucket_size"),
     **{

@@ -198,8 +198,27 @@ def read_optim(train: Node) -> dict[str, Any]:
             draft[part]["clip_value"] = _clipped(node.child(node.one_of(known) or ""))
         else:
             draft[part] |= _clipping(train)
+            draft["average"] = _average(node)
             draft["parts"] = [_part(child) for child in node.children("part_optimizers")]
     return draft
+
+
+def _average(node: Node) -> Value[float] | None:
+    """Share of the averages of the dense weights that each step keeps."""
+    ema = node.child("ema")
+    return ema.number("decay", 0.999) if ema else None
+
+
+def uses_average(node: Node, root: Node) -> Value[bool]:
+    """`use_dense_ema` of evaluation or export."""
+    train = root.child("train_config")
+    dense = train.child("dense_optimizer") if train else None
+    found = node.flag("use_dense_ema", True)
+    if node.has("use_dense_ema") and found.value and not (dense and dense.has("ema")):
+        node.report.problem(
+            found.origin, node.at("use_dense_ema"), "dense_optimizer has no ema; add ema {}, or remove it"
+        )
+    return found
 
 
 def _part(node: Node) -> dict[str, Any]:

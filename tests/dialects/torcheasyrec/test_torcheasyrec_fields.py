@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[3]
 EVERYTHING = """
 train_config {
   sparse_optimizer { sgd_optimizer {} exponential_decay_learning_rate {} }
-  dense_optimizer { sgd_optimizer {} part_optimizers { sgd_optimizer {} exponential_decay_learning_rate {} } }
+  dense_optimizer { sgd_optimizer {} ema {} }
   grad_clipping { clipping_type: "norm" }
 }
 export_config {}

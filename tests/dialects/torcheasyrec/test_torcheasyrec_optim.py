@@ -180,3 +180,20 @@ def test_what_has_no_effect_is_told(small: str, old: str, new: str, field: str, 
     loaded = load_text(small.replace(old, new, 1), "small.config", "torcheasyrec")
     (ignored,) = [problem for problem in loaded.report.ignored if problem.path.endswith(field)]
     assert ignored.message == reason
+
+
+def test_averages_are_for_evaluation_and_export_unless_they_say_no(read: Read) -> None:
+    assert read().optim.average is None
+    averaged = (CONSTANT, CONSTANT + " ema {}")
+    assert read(averaged).optim.average == 0.999
+    config = read((CONSTANT, CONSTANT + " ema { decay: 0.5 }"))
+    assert (config.optim.average, config.evaluate.with_average, config.export.with_average) == (0.5, True, True)
+    model = "model_config {"
+    for wish in ("false", "true"):
+        wishes = " ".join(f"{part}_config {{ use_dense_ema: {wish} }}" for part in ("eval", "export"))
+        config = read(averaged, (model, f"{wishes} {model}"))
+        assert (config.evaluate.with_average, config.export.with_average) == (wish == "true", wish == "true")
+        if wish == "true":
+            assert problems(read, (model, f"{wishes} {model}")).count("dense_optimizer has no ema") == 2
+        else:
+            read((model, f"{wishes} {model}"))
