@@ -25,8 +25,6 @@ from polyrec.config import (
     Data,
     Group,
     GroupInput,
-    Learning,
-    Optim,
     RunConfig,
     Table,
     Task,
@@ -41,10 +39,12 @@ from polyrec.families import OptimizerConfig
 from polyrec.features.buckets.identity import IdentityBucket
 from polyrec.features.id import IdFeature
 from polyrec.inits.uniform import Uniform
+from polyrec.learning import Learning, Optim
 from polyrec.losses.binary_cross_entropy import BinaryCrossEntropy
 from polyrec.models.deepfm import DeepFMConfig
 from polyrec.optim.optimizers.adagrad import Adagrad
 from polyrec.optim.optimizers.adam import Adam
+from polyrec.optim.optimizers.ftrl import FTRL
 from polyrec.optim.schedules.constant import Constant
 
 Step = Callable[[int], None]
@@ -159,9 +159,12 @@ def main() -> None:
         ),
         "adagrad_with_decay": ours(options, Adagrad(lr=0.01, initial_accumulator=0.1, eps=1e-8, weight_decay=1e-6)),
         "adam": ours(options, Adam(lr=0.001, beta1=0.9, beta2=0.999, eps=1e-8)),
+        "ftrl": ours(options, FTRL(lr=0.01, l1=1e-4)),
     }
     facts = {"bench": "embedding", "threads": torch.get_num_threads(), **vars(options)}
-    sys.stdout.write(json.dumps({**facts, "cpu_ms": measure(steps, options.rounds)}) + "\n")
+    times = measure(steps, options.rounds)
+    ratios = {name: round(times[name] / times["adagrad"], 2) for name in ("adam", "ftrl")}
+    sys.stdout.write(json.dumps({**facts, "cpu_ms": times, "times_adagrad": ratios}) + "\n")
 
 
 if __name__ == "__main__":

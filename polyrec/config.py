@@ -16,13 +16,12 @@ from polyrec.families import (
     ModelConfig,
     NumberEmbeddingConfig,
     OperatorConfig,
-    OptimizerConfig,
     ReaderConfig,
     SamplerConfig,
-    ScheduleConfig,
 )
 from polyrec.judging import Task as Task
 from polyrec.judging import WeightedLoss as WeightedLoss
+from polyrec.learning import Optim
 from polyrec.storage import mirror
 
 CONFIG_VERSION = 1
@@ -196,29 +195,6 @@ class Group(Frozen):
         return self
 
 
-class Learning(Frozen):
-    optimizer: OptimizerConfig
-    schedule: ScheduleConfig
-    clip_gradient: float | None = Field(default=None, gt=0)
-    """Largest global norm of the gradient, None for no clipping; tables cannot be clipped."""
-
-
-class Optim(Frozen):
-    tables: Learning
-    """For the rows of tables: only rows of the batch are touched."""
-    dense: Learning
-    """For every other weight."""
-
-    @model_validator(mode="after")
-    def _clipped(self) -> Self:
-        if self.tables.clip_gradient is not None:
-            raise ValueError(
-                "tables.clip_gradient: rows of tables move as soon as their gradient is known, before a global norm "
-                "is; remove it, or clip the dense weights alone with dense.clip_gradient"
-            )
-        return self
-
-
 class Saving(Frozen):
     """When checkpoints are written and what their folders are called."""
 
@@ -282,6 +258,8 @@ class Evaluate(Frozen):
     """File in the model folder for `polyrec eval`."""
     result_form: Literal["line", "document"] = "line"
     """line: append one JSON line. document: one indented JSON object, overwritten."""
+    with_average: bool = True
+    """Whether averages stand in for the weights, when `optim.average` asks for any."""
 
 
 class Export(Frozen):
@@ -290,6 +268,8 @@ class Export(Frozen):
     metric: str = "auc"
     """Metric that `best` goes by."""
     larger_is_better: bool = True
+    with_average: bool = True
+    """Whether averages stand in for the weights, when `optim.average` asks for any; also to predict by a checkpoint."""
 
 
 class RunConfig(Frozen):

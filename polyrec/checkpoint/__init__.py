@@ -3,6 +3,7 @@
 model.ckpt-1000/
   model/          weights, one tensor per table and per weight of the network
   optimizer/      what the optimizers remember of each
+  average/        running averages of the weights outside tables, when the run keeps them
   state.json      step, epoch, data position, random states
   config.json     the run's config
   sample.arrow    a few rows, from which an export makes its golden rows
@@ -29,6 +30,7 @@ from polyrec.storage import is_remote, joined, last_name, mirror, plain
 log = logging.getLogger(__name__)
 
 MODEL, OPTIMIZER, STATE, CONFIG, SAMPLE = "model", "optimizer", "state.json", "config.json", "sample.arrow"
+AVERAGE = "average"
 BEST = "best.json"
 SAMPLE_ROWS = 16
 
@@ -177,7 +179,10 @@ def optimizer_differences(config: RunConfig, path: Path) -> list[str]:
     saved = json.loads((path / CONFIG).read_text(encoding="utf-8"))["optim"]
     parts = (("tables", config.optim.tables), ("dense", config.optim.dense))
     kinds = [(part, saved[part]["optimizer"]["kind"], learning.optimizer.kind) for part, learning in parts]
-    return [f"its {part} were trained with {old}, not {new}" for part, old, new in kinds if old != new]
+    found = [f"its {part} were trained with {old}, not {new}" for part, old, new in kinds if old != new]
+    old_parts = [(part["pattern"], part["optimizer"]["kind"]) for part in saved.get("parts", ())]
+    new_parts = [(part.pattern, part.optimizer.kind) for part in config.optim.parts]
+    return found + (["parts of its weights were trained with other optimizers"] if old_parts != new_parts else [])
 
 
 def read_state(path: Path) -> dict[str, Any]:
@@ -189,6 +194,15 @@ def load_weights(weights: Mapping[str, Any], path: Path) -> None:
     saved = tensors.shapes(model_part(path))
     _compare(weights, saved, path)
     tensors.load(weights, model_part(path))
+
+
+def load_average(weights: Mapping[str, torch.nn.Parameter], path: Path, switch: str) -> None:
+    """Put running averages where the weights are; `switch` is the field that asks for it."""
+    if not (path / AVERAGE).is_dir():
+        raise CheckpointError(
+            f"{path}: holds no averages of its weights; judge the weights themselves: {switch}: false"
+        )
+    tensors.load({name: weight.detach() for name, weight in weights.items()}, path / AVERAGE)
 
 
 def load_matching(weights: Mapping[str, Any], path: Path, names: NameMap) -> list[str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyrec import catalog, storage
@@ -160,6 +162,22 @@ def check_columns(
 
     wrong = checks.check_columns(run, run.data.reader.arrow_schema(file).names, is_training=is_training)
     return [Problem(origin_of(origins, path), path, f"{message} ({file})") for path, message in wrong]
+
+
+@contextmanager
+def placed(origins: Mapping[str, Origin]) -> Iterator[None]:
+    """Problems that are found while a run is built are told where the config asks for it."""
+    from polyrec.dialects.structure import origin_of
+
+    try:
+        yield
+    except ConfigError as error:
+        if all(problem.origin or not problem.path for problem in error.problems):
+            raise
+        raise ConfigError(
+            problem if problem.origin else replace(problem, origin=origin_of(origins, problem.path))
+            for problem in error.problems
+        ) from None
 
 
 def check_data(run: RunConfig, verb: str, origins: Mapping[str, Origin]) -> None:

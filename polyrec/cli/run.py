@@ -23,7 +23,8 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         configs.check_data(step.run, step.verb, configs.origins_of(loaded, step.run))
     results: list[dict[str, Any]] = []
     for step in steps:
-        result = _do(step)
+        with configs.placed(configs.origins_of(loaded, step.run)):
+            result = _do(step)
         result.pop("exit_code", None)  # the command's own exit code speaks for all of its steps
         results.append({"verb": step.verb, "name": step.run.name, **result})
         if result.get("stopped_by_signal"):

@@ -33,7 +33,8 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     configs.check_data(config, "train", origins)
     from polyrec import api
 
-    return api.train(config, resume=arguments.resume, ignore_optimizer=arguments.ignore_optimizer)
+    with configs.placed(origins):
+        return api.train(config, resume=arguments.resume, ignore_optimizer=arguments.ignore_optimizer)
 
 
 def configured(arguments: argparse.Namespace) -> tuple[RunConfig, Mapping[str, Origin]]:

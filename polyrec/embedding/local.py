@@ -24,7 +24,7 @@ class LocalTables(nn.Module):
             features=[places[lookup.table] for lookup in stack.lookups],
             pooling=PoolingMode.SUM if stack.is_pooled else PoolingMode.NONE,
             options={
-                **kernel_options(rule, stack.width, pace.rate),
+                **kernel_options(rule, stack.width, pace),
                 "weights_precision": PRECISIONS[stack.precision],
                 "device": device,
             },

@@ -85,7 +85,7 @@ class ShardedTables(nn.Module):
         self._group = ranks.group
         self._pace = pace
         env = ShardingEnv.from_process_group(ranks.group)
-        self.module = _sharder(stack, rule, pace.rate).shard(_whole(stack), dict(plan), env, ranks.device)
+        self.module = _sharder(stack, rule, pace).shard(_whole(stack), dict(plan), env, ranks.device)
         self._shards = dict(self._own_shards(pace))
 
     def _own_shards(self, pace: Pace) -> Iterator[tuple[str, tuple[int, Tensor, dict[str, Tensor]]]]:
@@ -243,8 +243,8 @@ def _fills_every_rank(rows: int, world: int) -> bool:
     return block * (world - 1) < rows
 
 
-def _sharder(stack: Stack, rule: RowRule | None, rate: float) -> Any:
-    options = kernel_options(rule, stack.width, rate)
+def _sharder(stack: Stack, rule: RowRule | None, pace: Pace) -> Any:
+    options = kernel_options(rule, stack.width, pace)
     return _BagSharder(fused_params=options) if stack.is_pooled else _RowSharder(fused_params=options)
 
 

@@ -37,6 +37,8 @@ class Pace:
     """Training lookups so far."""
     rows: int = 0
     """Most rows that any rank has in this step."""
+    clip: float | None = None
+    """Largest absolute value of each number of the gradient of a looked-up vector."""
 
 
 def stored_width(width: int) -> int:
@@ -52,11 +54,11 @@ def is_fused(rule: RowRule | None, width: int) -> bool:
     return fused is not None and (fused.kernel != "rowwise_adagrad" or width % STORED_MULTIPLE == 0)
 
 
-def kernel_options(rule: RowRule | None, width: int, rate: float) -> dict[str, Any]:
+def kernel_options(rule: RowRule | None, width: int, pace: Pace) -> dict[str, Any]:
     """Arguments of FBGEMM's table batch. A rule that is ours gets the kernel without state, which is then never run."""
     options: dict[str, Any] = {
         "optimizer": EmbOptimType.EXACT_SGD,
-        "learning_rate": rate,
+        "learning_rate": pace.rate,
         # Ids are checked once, where a bad one can still be named.
         "bounds_check_mode": BoundsCheckMode.NONE,
         # Whatever the rows are stored in, sums and gradients are float32, and a number is stored as its nearest.
@@ -65,6 +67,8 @@ def kernel_options(rule: RowRule | None, width: int, rate: float) -> dict[str, A
     }
     if rule and rule.fused and is_fused(rule, width):
         options.update(optimizer=_KERNELS[rule.fused.kernel], eps=rule.fused.eps)
+        if pace.clip is not None:
+            options.update(gradient_clipping=True, max_gradient=pace.clip)
     return options
 
 
@@ -172,6 +176,8 @@ class RowStore(nn.Module):
         if self._is_pooled:
             gradient = _of_each_id(gradient, offsets, features, indices.numel())
         gradient = gradient[:, : self._width]
+        if self.pace.clip is not None:
+            gradient = gradient.clamp(-self.pace.clip, self.pace.clip)
         if shares is not None:
             gradient = gradient * shares.unsqueeze(1)
         if not self._slots.numel():

@@ -40,7 +40,7 @@ class Embedding(nn.Module):
         """`local_world_size`: processes on this machine. Without `is_trained` no optimizer state is kept."""
         super().__init__()
         learning = config.optim.tables
-        self._pace = Pace(learning.schedule.rate(learning.optimizer.lr, 0))
+        self._pace = Pace(learning.schedule.rate(learning.optimizer.lr, 0), clip=learning.clip_value)
         rule = learning.optimizer.rows_rule() if is_trained else None
         found = stacks(config)
         self._assemble = Assembler(config, found)

@@ -129,6 +129,8 @@ def load_recommender(config: RunConfig, source: Path) -> Recommender:
     device = torch.device("cpu")
     recommender = Recommender(config, Embedding(config, device=device, is_trained=False), device)
     checkpoints.load_weights(recommender.weights(), source)
+    if config.optim.average is not None and config.export.with_average:
+        checkpoints.load_average(recommender.dense(), source, "export.with_average")
     return recommender.eval()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 import torch
@@ -104,6 +104,8 @@ class AdagradRows(RowRule):
 class RowwiseAdagradRows(RowRule):
     start: float
     eps: float
+    weight_decay: float = 0.0
+    is_decoupled: bool = False
 
     @property
     def states(self) -> Mapping[str, RowState]:
@@ -111,9 +113,13 @@ class RowwiseAdagradRows(RowRule):
 
     @property
     def fused(self) -> Fused | None:
-        return Fused("rowwise_adagrad", self.eps)
+        return None if self.weight_decay else Fused("rowwise_adagrad", self.eps)
 
     def apply(self, rows: Tensor, gradient: Tensor, states: Mapping[str, Tensor], rate: float, step: int) -> None:
+        if self.weight_decay and self.is_decoupled:
+            rows.mul_(1 - rate * self.weight_decay)
+        elif self.weight_decay:
+            gradient = gradient.add(rows, alpha=self.weight_decay)
         total = states["sum"].add_(gradient.square().mean(dim=1))
         rows.addcdiv_(gradient, total.sqrt().add_(self.eps).unsqueeze(1), value=-rate)
 
@@ -128,10 +134,13 @@ class AdamRows(RowRule):
     weight_decay: float
     epsilon_hat: bool
     is_decoupled: bool
+    _: KW_ONLY
+    amsgrad: bool = False
 
     @property
     def states(self) -> Mapping[str, RowState]:
-        return {"exp_avg": RowState("element"), "exp_avg_sq": RowState("element")}
+        largest = {"max_exp_avg_sq": RowState("element")} if self.amsgrad else {}
+        return {"exp_avg": RowState("element"), "exp_avg_sq": RowState("element"), **largest}
 
     def apply(self, rows: Tensor, gradient: Tensor, states: Mapping[str, Tensor], rate: float, step: int) -> None:
         if self.weight_decay and self.is_decoupled:
@@ -140,6 +149,9 @@ class AdamRows(RowRule):
             gradient = gradient.add(rows, alpha=self.weight_decay)
         first = states["exp_avg"].lerp_(gradient, 1 - self.beta1)
         second = states["exp_avg_sq"].mul_(self.beta2).addcmul_(gradient, gradient, value=1 - self.beta2)
+        if self.amsgrad:
+            largest = states["max_exp_avg_sq"]
+            second = largest.copy_(torch.maximum(largest, second))
         size, eps = adam_step(self, rate, step)
         rows.addcdiv_(first, second.sqrt().add_(eps), value=-size)
 

@@ -103,6 +103,8 @@ def _evaluate_one(config: RunConfig, path: Path, ranks: Ranks) -> dict[str, Any]
     embedding = Embedding(config, device=device, process_group=ranks.group)
     recommender = Recommender(config, embedding, device)
     checkpoints.load_weights(recommender.weights(), path)
+    if config.optim.average is not None and config.evaluate.with_average:
+        checkpoints.load_average(recommender.dense(), path, "evaluate.with_average")
     state = checkpoints.read_state(path) if (path / checkpoints.STATE).exists() else {"label": None}
     began = time.monotonic()
     measured = measure(config, recommender, ranks)

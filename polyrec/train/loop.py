@@ -6,6 +6,7 @@ import io
 import logging
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import pyarrow as pa
@@ -19,7 +20,7 @@ from polyrec.distributed import Ranks, joined
 from polyrec.embedding import Embedding
 from polyrec.errors import CheckpointError, ConfigError, DataError
 from polyrec.nn import share_statistics
-from polyrec.optim.build import dense_optimizer, rate, set_rate
+from polyrec.optim.build import DenseOptimizers, rate
 from polyrec.recommender import Recommender
 from polyrec.storage import last_name, mirror
 from polyrec.storage.copies import shown as shown_path
@@ -70,11 +71,11 @@ class TrainRun:
         self.recommender = Recommender(config, embedding, device)
         if ranks.size > 1:
             share_statistics(self.recommender, ranks.total)
-        self.dense = list(self.recommender.dense().values())
-        self.dense_optimizer = dense_optimizer(config.optim.dense, self.dense)
+        self.dense = self.recommender.dense()
+        self.optimizers = DenseOptimizers(config.optim, self.dense)
         self.judge = Judge(config.tasks)
         self.recent = RecentMetrics(config.tasks)
-        self.state = TrainState(config, self.recommender, self.dense_optimizer, ranks)
+        self.state = TrainState(config, self.recommender, self.optimizers, ranks)
         self.progress = self.state.progress
         self.saver = Saver(config, self.state, self._golden_rows())
         self.start = None
@@ -217,12 +218,10 @@ class TrainRun:
             self._save()
 
     def _step(self, turn: Turn) -> None:
-        progress, learning = self.progress, self.config.optim
-        counts = {"step": progress.step, "epoch": progress.epoch}
-        tables, dense = learning.tables, learning.dense
-        table_rate, dense_rate = rate(tables, **counts), rate(dense, **counts)
-        self.recommender.embedding.set_rate(table_rate)
-        set_rate(self.dense_optimizer, dense_rate)
+        progress = self.progress
+        rates = [rate(self.config.optim.tables, progress.step, progress.epoch)]
+        self.recommender.embedding.set_rate(rates[0])
+        rates += self.optimizers.set_rates(progress.step, progress.epoch)
 
         self.named = self._learn(turn)
 
@@ -232,7 +231,7 @@ class TrainRun:
         progress.position = turn.position.dump() if turn.position is not None else progress.position
         self.report.advance(turn.rows_everywhere)
         if self.on_step is not None or progress.step % self.config.train.log_every == 0:
-            self._log({"lr/g0": table_rate, "lr/g1": dense_rate})
+            self._log({f"lr/g{number}": value for number, value in enumerate(rates)})
         self.tick()
 
     def _learn(self, turn: Turn) -> dict[str, Tensor]:
@@ -242,13 +241,12 @@ class TrainRun:
         loss, named = self.judge.loss(logits, batch, turn.divisors)
         # The ranks' shares add up to the loss over all rows, and their gradients are averaged.
         objective = loss * self.ranks.size + self._penalty(vectors)
-        self.dense_optimizer.zero_grad(set_to_none=False)
+        self.optimizers.zero_grad()
         objective.backward()
-        self.ranks.average([weight.grad for weight in self.dense if weight.grad is not None])
-        limit = self.config.optim.dense.clip_gradient
-        if limit is not None:
-            torch.nn.utils.clip_grad_norm_(self.dense, limit)
-        self.dense_optimizer.step()
+        self.ranks.average([weight.grad for weight in self.dense.values() if weight.grad is not None])
+        self.optimizers.step()
+        if self.state.average is not None:
+            self.state.average.update()
         self.recent.update(logits, batch)
         return {**named, "total": loss.detach()}
 
@@ -290,7 +288,9 @@ class TrainRun:
         mirror.publish(self.config.model_dir)
 
     def _evaluate(self, path: checkpoint.Place) -> None:
-        measured = measure(self.config, self.recommender, self.ranks, self.stop)
+        average = self.state.average if self.config.evaluate.with_average else None
+        with average.standing_in() if average else nullcontext():
+            measured = measure(self.config, self.recommender, self.ranks, self.stop)
         if measured is None:
             self.is_stopping = True
             return

@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from polyrec import checkpoint
 from polyrec.checkpoint import folder as whole
@@ -19,6 +19,8 @@ from polyrec.checkpoint import remote, tensors
 from polyrec.config import RunConfig
 from polyrec.distributed import Ranks
 from polyrec.errors import CheckpointError
+from polyrec.optim.average import WeightAverage
+from polyrec.optim.build import DenseOptimizers
 from polyrec.recommender import Recommender
 
 
@@ -37,14 +39,14 @@ class Progress:
 
 
 class TrainState:
-    def __init__(
-        self, config: RunConfig, recommender: Recommender, dense_optimizer: torch.optim.Optimizer, ranks: Ranks
-    ) -> None:
+    def __init__(self, config: RunConfig, recommender: Recommender, optimizers: DenseOptimizers, ranks: Ranks) -> None:
         self.config = config
         self.recommender = recommender
-        self.dense_optimizer = dense_optimizer
+        self.optimizers = optimizers
         self.ranks = ranks
         self.progress = Progress()
+        decay = config.optim.average
+        self.average = WeightAverage(decay, recommender.dense()) if decay is not None else None
 
     # -- saving
 
@@ -91,6 +93,8 @@ class TrainState:
     def _write(self, place: Path, sample: bytes, label: int) -> None:
         tensors.save(self.recommender.weights(), place / checkpoint.MODEL)
         tensors.save(self._optimizer_tensors(), place / checkpoint.OPTIMIZER)
+        if self.average is not None:
+            tensors.save(self.average.held, place / checkpoint.AVERAGE)
         state = {"label": label, **self._run_state()}
         if self.ranks.is_first:
             (place / checkpoint.STATE).write_text(json.dumps(state, indent=1) + "\n", encoding="utf-8")
@@ -112,7 +116,7 @@ class TrainState:
 
     def _optimizer_tensors(self) -> dict[str, Any]:
         tables = {f"tables.{name}": state for name, state in self.recommender.embedding.states().items()}
-        return {**tables, **dense_states(self.recommender.dense(), self.dense_optimizer)}
+        return {**tables, **dense_states(self.recommender.dense(), self.optimizers)}
 
     # -- restoring
 
@@ -128,6 +132,9 @@ class TrainState:
                 )
             self.load_optimizer(path)
         state = checkpoint.read_state(path)
+        if with_optimizer and self.average is not None and (path / checkpoint.AVERAGE).is_dir():
+            tensors.load(self.average.held, path / checkpoint.AVERAGE)
+            self.average.is_begun = state["step"] > 0
         self.progress.step = state["step"]
         self.progress.epoch = state["epoch"]
         self.progress.samples = state["samples"]
@@ -155,14 +162,14 @@ class TrainState:
         tensors.load({**tables, **dense}, path / checkpoint.OPTIMIZER)
         for name, tensor in dense.items():
             owner, _, key = name.rpartition(".")
-            self.dense_optimizer.state[named[owner]][key] = tensor
+            self.optimizers.state(owner)[key] = tensor
 
 
-def dense_states(weights: Mapping[str, nn.Parameter], optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """What a torch optimizer remembers of each weight, by the weight's name."""
+def dense_states(names: Iterable[str], optimizers: DenseOptimizers) -> dict[str, Tensor]:
+    """What the optimizers remember of each weight, by the weight's name."""
     return {
         f"{name}.{key}": value
-        for name, parameter in weights.items()
-        for key, value in optimizer.state.get(parameter, {}).items()
+        for name in names
+        for key, value in optimizers.state(name).items()
         if isinstance(value, Tensor)
     }

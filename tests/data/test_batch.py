@@ -8,13 +8,14 @@ import pyarrow as pa
 import pytest
 import torch
 
-from polyrec.config import Data, Group, GroupInput, Learning, Optim, RunConfig, Table, Task, Train, WeightedLoss
+from polyrec.config import Data, Group, GroupInput, RunConfig, Table, Task, Train, WeightedLoss
 from polyrec.data.batch import Collator, empty
 from polyrec.data.columns import Dense, Ragged, RaggedDense
 from polyrec.data.readers.parquet import Parquet
 from polyrec.errors import DataError
 from polyrec.families import FeatureConfig, ModelConfig
 from polyrec.inits.constant import Constant as Filled
+from polyrec.learning import Learning, Optim
 from polyrec.losses.binary_cross_entropy import BinaryCrossEntropy
 from polyrec.optim.optimizers.sgd import SGD
 from polyrec.optim.schedules.constant import Constant

@@ -14,7 +14,7 @@ from item_tables import items, random, rows
 from small_training import settings, table_of
 
 from polyrec import checks
-from polyrec.config import Group, Optim, RunConfig
+from polyrec.config import Group, RunConfig
 from polyrec.data.batch import Batch, Collator
 from polyrec.data.columns import RowError
 from polyrec.data.samplers import Sampled
@@ -22,6 +22,7 @@ from polyrec.data.samplers.negative import Negative
 from polyrec.embedding import Embedding
 from polyrec.families import ModelConfig
 from polyrec.inputs import InputLayers
+from polyrec.learning import Optim
 
 HASHED = {"kind": "hash", "rows": 30, "function": "murmur64"}
 PROJECTED = {"kind": "projection", "width": 3, "kernel": {"kind": "linear"}}

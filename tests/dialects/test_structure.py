@@ -6,12 +6,12 @@ import pytest
 from pydantic import Field, model_validator
 
 from polyrec.catalog import Frozen
-from polyrec.config import Learning
 from polyrec.dialects import pbtxt
 from polyrec.dialects.node import Node, Report, Value
 from polyrec.dialects.structure import Draft, assemble, build, message, origin_of
 from polyrec.errors import Origin
 from polyrec.families import InitConfig, OptimizerConfig
+from polyrec.learning import Learning
 from polyrec.parts import MLP
 
 

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from own_form import RUN
 
 from polyrec import catalog, dialects
-from polyrec.config import Learning, RunConfig
+from polyrec.config import RunConfig
 from polyrec.dialects import schema
 from polyrec.families import FeatureConfig, InitConfig, ModelConfig, OptimizerConfig, ScheduleConfig
 from polyrec.features.raw import RawFeature
+from polyrec.learning import Learning
 
 NUMBERS = st.floats(allow_nan=False)
 

@@ -8,11 +8,12 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from polyrec.config import Data, Group, GroupInput, Learning, Optim, RunConfig, Table, Task, Train, WeightedLoss
+from polyrec.config import Data, Group, GroupInput, RunConfig, Table, Task, Train, WeightedLoss
 from polyrec.data.columns import Dense, Ragged, RaggedDense
 from polyrec.data.readers.parquet import Parquet
 from polyrec.families import FeatureConfig, ModelConfig, OptimizerConfig
 from polyrec.inits.uniform import Uniform
+from polyrec.learning import Learning, Optim
 from polyrec.losses.binary_cross_entropy import BinaryCrossEntropy
 from polyrec.optim.schedules.constant import Constant
 
@@ -148,6 +149,12 @@ def halved(config: RunConfig) -> RunConfig:
     return config.model_copy(
         update={"tables": tuple(item.model_copy(update={"precision": "fp16"}) for item in config.tables)}
     )
+
+
+def clipped(config: RunConfig, limit: float) -> RunConfig:
+    """The same run with gradients of tables limited by value."""
+    tables = config.optim.tables.model_copy(update={"clip_value": limit})
+    return config.model_copy(update={"optim": config.optim.model_copy(update={"tables": tables})})
 
 
 def mixed_rows(size: int, seed: int) -> pa.RecordBatch:

@@ -5,7 +5,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import torch
-from small_runs import Ids, flat, mixed_rows, mixed_run, of, run, sequence, table
+from small_runs import Ids, clipped, flat, mixed_rows, mixed_run, of, run, sequence, table
 
 from polyrec.config import RunConfig
 from polyrec.data.batch import Collator, empty
@@ -13,8 +13,15 @@ from polyrec.embedding import Embedding
 from polyrec.families import OptimizerConfig
 from polyrec.features.buckets.identity import IdentityBucket
 from polyrec.features.sequence_id import SequenceIdFeature
+from polyrec.optim.optimizers.adadelta import Adadelta
 from polyrec.optim.optimizers.adagrad import Adagrad
 from polyrec.optim.optimizers.adam import Adam
+from polyrec.optim.optimizers.ftrl import FTRL
+from polyrec.optim.optimizers.lamb import Lamb
+from polyrec.optim.optimizers.lars_sgd import LarsSGD
+from polyrec.optim.optimizers.partial_rowwise_adam import PartialRowwiseAdam
+from polyrec.optim.optimizers.partial_rowwise_lamb import PartialRowwiseLamb
+from polyrec.optim.optimizers.rmsprop import RMSprop
 from polyrec.optim.optimizers.rowwise_adagrad import RowwiseAdagrad
 from polyrec.optim.optimizers.sgd import SGD
 
@@ -27,6 +34,15 @@ OPTIMIZERS = [
     RowwiseAdagrad(lr=0.1, initial_accumulator=0.1, eps=1e-8),
     Adam(lr=0.1, beta1=0.9, beta2=0.99, eps=1e-4, epsilon_hat=True),
     Adam(lr=0.1, beta1=0.9, beta2=0.99, eps=1e-4, weight_decay=0.01, is_decoupled=True),
+    Adam(lr=0.1, beta1=0.9, beta2=0.99, eps=1e-4, amsgrad=True),
+    RowwiseAdagrad(lr=0.1, initial_accumulator=0.1, eps=1e-8, weight_decay=0.01, is_decoupled=True),
+    PartialRowwiseAdam(lr=0.1, beta1=0.9, beta2=0.99, eps=1e-4, weight_decay=0.01),
+    Lamb(lr=0.1, beta1=0.9, beta2=0.99, eps=1e-4, weight_decay=0.01),
+    PartialRowwiseLamb(lr=0.1, beta1=0.9, beta2=0.99, eps=1e-4, weight_decay=0.01),
+    LarsSGD(lr=0.1, eta=0.5, weight_decay=0.01),
+    Adadelta(lr=0.1, rho=0.9, eps=1e-4, weight_decay=0.01),
+    RMSprop(lr=0.1, alpha=0.9, eps=1e-4, momentum=0.5, weight_decay=0.01),
+    FTRL(lr=0.1, l1=0.001, l2=0.01, shrinkage=0.01),
 ]
 
 
@@ -96,6 +112,15 @@ TENSORFLOW = [
     ),
     (SGD(lr=0.1, momentum=0.9), [0.12, -0.24, 0.4, 0.2, 3, 1]),
     (
+        RMSprop(lr=0.1, alpha=0.9, eps=1.0, momentum=0.9, start=1.0, is_eps_inside=True),
+        [0.5096824, -1.355994, 0.4292893, 0.2139625, 3, 1],
+    ),
+    (FTRL(lr=0.1), [0.78360647, -1.7796744, 0.25389805, 0.03185396, 3, 1]),
+    (
+        FTRL(lr=0.1, l1=0.01, l2=0.02, shrinkage=0.03),
+        [0.7800489, -1.7759686, 0.24913405, 0.02744264, 3, 1],
+    ),
+    (
         Adagrad(lr=0.1, initial_accumulator=0.1, eps=0.0),
         [0.85936904, -1.8571982, 0.40465373, 0.16548458, 3, 1],
     ),
@@ -107,7 +132,7 @@ def one_table(optimizer: OptimizerConfig, width: int) -> RunConfig:
     return run((Ids(name="a", count=3),), (table("t", 3, width),), groups, optimizer)
 
 
-@pytest.mark.parametrize(("optimizer", "expected"), TENSORFLOW, ids=["lazy_adam", "momentum", "adagrad"])
+@pytest.mark.parametrize(("optimizer", "expected"), TENSORFLOW, ids=lambda item: getattr(item, "kind", ""))
 @pytest.mark.parametrize("as_sequence", [False, True], ids=["flat", "sequence"])
 def test_moves_as_tensorflow_does(optimizer: OptimizerConfig, expected: list[float], as_sequence: bool) -> None:
     config = one_table(optimizer, 2)
@@ -133,6 +158,29 @@ def test_rowwise_adagrad_takes_the_mean_over_true_width() -> None:
     # Mean of squares (9 + 1) / 2 = 5; the row moves by gradient / sqrt(5).
     np.testing.assert_allclose(weight.numpy(), [[0, 0], [-3 / 5**0.5, -1 / 5**0.5], [0, 0]], rtol=1e-6)
     np.testing.assert_allclose(embedding.states()["t.sum"].numpy(), [0, 5, 0])
+
+
+@pytest.mark.parametrize("optimizer", [SGD(lr=1.0), SGD(lr=1.0, weight_decay=1e-20), Adagrad.example()])
+@pytest.mark.parametrize("as_sequence", [False, True], ids=["flat", "sequence"])
+def test_clipping_is_of_the_vectors_that_were_looked_up(optimizer: OptimizerConfig, as_sequence: bool) -> None:
+    """By FBGEMM's kernel and by ours: numbers of the gradient are limited before those of a row are added up."""
+    plain = one_table(optimizer, 4)
+    if as_sequence:
+        groups = (sequence("deep", of("a", "t")),)
+        plain = run((Ids(name="a", count=3, ordered=True),), (table("t", 3, 4),), groups, optimizer)
+    config = clipped(plain, 0.5)
+    moved = []
+    gradient = torch.tensor([[3.0, -0.25, 0.125, -9.0], [0.25, -0.25, 1.0, 0.5]])
+    for some, given in ((config, gradient), (plain, gradient.clamp(-0.5, 0.5))):
+        embedding = Embedding(some, device=CPU)
+        embedding.weights()["t.weight"].zero_()
+        found = embedding(Collator(some, with_labels=False)(pa.record_batch({"a": [[1], [1]]}))).groups
+        value = found["deep.sequence"][:, 0] if as_sequence else found["deep"]
+        value.backward(given)
+        moved.append(embedding.weights()["t.weight"].clone())
+    assert torch.equal(*moved)
+    if optimizer.kind == "sgd":
+        assert moved[0][1].tolist() == [-0.75, 0.5, -0.625, 0.0]
 
 
 def test_rate_can_change_between_steps() -> None:

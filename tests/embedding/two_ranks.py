@@ -9,7 +9,7 @@ from typing import Any
 import by_hand
 import torch
 import torch.distributed as dist
-from small_runs import halved, mixed_rows, mixed_run
+from small_runs import clipped, halved, mixed_rows, mixed_run
 from valued_runs import valued_rows, valued_run
 
 from polyrec.checkpoint import tensors
@@ -19,6 +19,8 @@ from polyrec.embedding import Embedding
 from polyrec.families import OptimizerConfig
 from polyrec.optim.optimizers.adagrad import Adagrad
 from polyrec.optim.optimizers.adam import Adam
+from polyrec.optim.optimizers.ftrl import FTRL
+from polyrec.optim.optimizers.lamb import Lamb
 from polyrec.optim.optimizers.rowwise_adagrad import RowwiseAdagrad
 from polyrec.optim.optimizers.sgd import SGD
 
@@ -27,10 +29,14 @@ OPTIMIZERS: dict[str, OptimizerConfig] = {
     "sgd": SGD(lr=0.05),
     "adagrad": Adagrad(lr=0.1, initial_accumulator=0.1, eps=0.0),
     "rowwise_adagrad": RowwiseAdagrad(lr=0.1, initial_accumulator=0.1, eps=1e-8),
+    "ftrl": FTRL(lr=0.1, l1=0.001),
+    "lamb": Lamb(lr=0.1, beta1=0.9, beta2=0.99, eps=1e-4),
     "adam": Adam(lr=0.1, beta1=0.9, beta2=0.99, eps=1e-4),
 }
 RUNS: dict[str, RunConfig] = {
     **{name: mixed_run(optimizer) for name, optimizer in OPTIMIZERS.items()},
+    "clipped_sgd": clipped(mixed_run(OPTIMIZERS["sgd"]), 0.3),
+    "clipped_adam": clipped(mixed_run(OPTIMIZERS["adam"]), 0.3),
     "half_adagrad": halved(mixed_run(OPTIMIZERS["adagrad"])),
     "half_adam": halved(mixed_run(OPTIMIZERS["adam"])),
 }

@@ -14,7 +14,9 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from polyrec import api
 from polyrec import checkpoint as checkpoints
 from polyrec.checkpoint import tensors
+from polyrec.cli import main
 from polyrec.config import RunConfig
+from polyrec.dialects import dump
 from polyrec.errors import CheckpointError, ConfigError, DataError
 
 
@@ -275,3 +277,59 @@ def test_fewer_rows_than_a_batch_without_remainder_is_said(tmp_path: Path) -> No
     small.data(tmp_path, train_rows=50)
     with pytest.raises(ConfigError, match="one epoch has no full batch"):
         api.train(small.config(tmp_path, data__drop_remainder=True))
+
+
+def test_parts_of_the_weights_learn_by_their_own_optimizers_and_resume(folder: Path, tmp_path: Path) -> None:
+    parts = [
+        {
+            "pattern": r".*\.bias",
+            "optimizer": {"kind": "sgd", "lr": 0.0},
+            "schedule": {"kind": "constant"},
+        },
+        {
+            "pattern": r"network\..*",
+            "optimizer": {"kind": "adadelta", "lr": 1.0, "rho": 0.9, "eps": 1e-6},
+            "schedule": {"kind": "cosine", "length": 20},
+        },
+    ]
+
+    def run(name: str, steps: int, **options: Any) -> dict[str, torch.Tensor]:
+        model_dir, given = str(tmp_path / name), options.pop("parts", parts)
+        api.train(
+            small.config(
+                folder,
+                model_dir=model_dir,
+                optim__parts=given,
+                train__epochs=None,
+                train__steps=steps,
+                train__saving={},
+            ),
+            **options,
+        )
+        return weights_of(tmp_path / name / f"model.ckpt-{steps}")
+
+    unbroken, early = run("one", 16), run("two", 9)
+    assert same(unbroken, run("two", 16, resume=True))
+    kernels = {name for name in early if name.startswith("model.network.") and name.endswith(".weight")}
+    assert kernels
+    assert all(f"optimizer.{name.removeprefix('model.')}.acc_delta" in early for name in kernels)
+    biases = {name for name in early if name.endswith(".bias") and name.startswith("model.")}
+    assert biases
+    assert all(torch.equal(early[name], unbroken[name]) for name in biases)
+    with pytest.raises(CheckpointError, match="parts of its weights were trained with other optimizers"):
+        run("two", 20, resume=True, parts=parts[:1])
+
+
+def test_a_pattern_without_weights_is_told_where_it_stands(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    part = {"pattern": "deep.*", "optimizer": {"kind": "sgd", "lr": 0.1}, "schedule": {"kind": "constant"}}
+    config = small.config(folder, model_dir=str(tmp_path / "model"), optim__parts=[part])
+    file = tmp_path / "run.yaml"
+    file.write_text(dump(config))
+    line = next(number for number, text in enumerate(file.read_text().splitlines(), 1) if "deep.*" in text)
+    assert main(["train", str(file)]) == 2
+    told = capsys.readouterr().err
+    assert f"run.yaml:{line}:" in told
+    assert "optim.parts[0].pattern: matches the name of no weight; the weights: " in told
+    assert not list((tmp_path / "model").glob("model.ckpt*"))

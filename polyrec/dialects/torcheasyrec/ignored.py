@@ -51,9 +51,6 @@ IGNORED = {
     "din_encoder|pooling_encoder.name": "encoders are told apart by what they read",
     "sequence_feature.sequence_pk": "only a server that keeps sequences by key needs it",
     "sgd_optimizer|adagrad_optimizer|adam_optimizer|adamw_optimizer.fused": "a speed setting of CUDA optimizers",
-    "sgd_optimizer|adagrad_optimizer|rowwise_adagrad_optimizer|adam_optimizer.max_gradient": (
-        "only gradient_clipping would use it"
-    ),
     "auc|multiclass_auc.thresholds": "this AUC is exact, not binned",
     "xauc.sample_ratio": "all pairs of rows count, none is drawn",
     "xauc.max_pairs": "all pairs of rows count, none is drawn",
@@ -101,31 +98,6 @@ REFUSED = {
     "grad_clipping.enable_global_grad_clip": Refusal(
         "clipping the gradients of tables " + _LATER + "; those of all other weights are clipped", (False,)
     ),
-    "sparse_optimizer|dense_optimizer|part_optimizers.adadelta_optimizer": Refusal("adadelta " + _LATER),
-    "sparse_optimizer|dense_optimizer|part_optimizers.rmsprop_optimizer": Refusal("rmsprop " + _LATER),
-    "sparse_optimizer.lamb_optimizer": Refusal("lamb " + _LATER + "; use adam_optimizer"),
-    "sparse_optimizer.partial_rowwise_lamb_optimizer": Refusal("lamb " + _LATER + "; use adam_optimizer"),
-    "sparse_optimizer.partial_rowwise_adam_optimizer": Refusal("row-wise adam " + _LATER + "; use adam_optimizer"),
-    "sparse_optimizer.lars_sgd_optimizer": Refusal("lars " + _LATER + "; use sgd_optimizer"),
-    "sparse_optimizer|dense_optimizer.manual_step_learning_rate": Refusal(
-        "manual steps " + _LATER + "; use exponential_decay_learning_rate"
-    ),
-    "sparse_optimizer|dense_optimizer.cosine_annealing_learning_rate": Refusal(
-        "cosine annealing " + _LATER + "; use exponential_decay_learning_rate"
-    ),
-    "sparse_optimizer|dense_optimizer.cosine_annealing_warm_restarts_learning_rate": Refusal(
-        "warm restarts " + _LATER + "; use exponential_decay_learning_rate"
-    ),
-    "sgd_optimizer|adagrad_optimizer|rowwise_adagrad_optimizer|adam_optimizer.gradient_clipping": Refusal(
-        "clipping the gradients of tables " + _LATER, (False,)
-    ),
-    "rowwise_adagrad_optimizer.weight_decay": Refusal("weight decay of row-wise adagrad " + _LATER, (0, 0.0)),
-    "rowwise_adagrad_optimizer.weight_decay_mode": Refusal("weight decay of row-wise adagrad " + _LATER, ("NONE", 0)),
-    "adam_optimizer|adamw_optimizer.amsgrad": Refusal("amsgrad " + _LATER, (False,)),
-    "dense_optimizer.part_optimizers": Refusal("optimizers for parts of the dense weights " + _LATER),
-    "dense_optimizer.ema": Refusal("averaged weights " + _LATER),
-    "eval_config.use_dense_ema": Refusal("averaged weights " + _LATER, (False,)),
-    "export_config.use_dense_ema": Refusal("averaged weights " + _LATER, (False,)),
     "export_config.mixed_precision": Refusal("mixed precision " + _LATER + "; leave it empty", ("",)),
     f"{_of(*_WITH_IDS)}.dynamicemb": Refusal("tables that grow " + _LATER + "; use zch or hash_bucket_size"),
     **{

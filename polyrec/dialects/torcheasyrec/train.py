@@ -7,6 +7,7 @@ from typing import Any
 from polyrec.dialects.fields import has_unknown, is_readable, mapped, positive, text_or_none
 from polyrec.dialects.node import Node
 from polyrec.dialects.torcheasyrec.ignored import UNUSED
+from polyrec.dialects.torcheasyrec.optim import uses_average
 
 SUMMARIES = {"loss": True, "learning_rate": True}
 
@@ -61,19 +62,20 @@ def read_evaluate(root: Node) -> dict[str, Any]:
     files = {"history": "train_eval_result_v2.txt", "result": "eval_result.txt", "result_form": "line"}
     node = root.child("eval_config")
     if node is None:
-        return {"steps": None, "log_every": 10, **files}
+        return {"steps": None, "log_every": 10, **files, "with_average": True}
     UNUSED.settle(node)
     steps, every = positive(node, "num_steps", None), node.integer("log_step_count_steps", 10)
-    return {"steps": steps, "log_every": every, **files}
+    return {"steps": steps, "log_every": every, **files, "with_average": uses_average(node, root)}
 
 
 def read_export(root: Node) -> dict[str, Any]:
     node = root.child("export_config")
     if node is None:
-        return {"choose": "latest", "metric": "auc", "larger_is_better": True}
+        return {"choose": "latest", "metric": "auc", "larger_is_better": True, "with_average": True}
     UNUSED.settle(node)
     return {
         "choose": node.choice("exporter_type", {"latest": "latest", "best": "best"}, "latest"),
         "metric": mapped(node.text("best_exporter_metric", "auc"), lambda name: name.replace("recall@", "recall_at_")),
         "larger_is_better": node.flag("metric_larger_is_better", True),
+        "with_average": uses_average(node, root),
     }

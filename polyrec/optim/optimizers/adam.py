@@ -22,6 +22,8 @@ class Adam(OptimizerConfig):
     weight_decay: float = Field(default=0.0, ge=0)
     epsilon_hat: bool = False
     """Whether `eps` is added to the root of the second moment before its bias is corrected, as TensorFlow does."""
+    amsgrad: bool = False
+    """Whether the root is that of the largest second moment so far (Reddi et al., 2018, arXiv:1904.09237)."""
     is_decoupled: bool = False
     """Whether the decay shrinks the weight by rate times decay (AdamW) or is added to the gradient."""
 
@@ -34,13 +36,26 @@ class Adam(OptimizerConfig):
             return RuleOptimizer(parameters, self.rows_rule(), self.lr)
         kind = torch.optim.AdamW if self.is_decoupled else torch.optim.Adam
         return kind(
-            parameters, lr=self.lr, betas=(self.beta1, self.beta2), eps=self.eps, weight_decay=self.weight_decay
+            parameters,
+            lr=self.lr,
+            betas=(self.beta1, self.beta2),
+            eps=self.eps,
+            weight_decay=self.weight_decay,
+            amsgrad=self.amsgrad,
         )
 
     def rows_rule(self) -> AdamRows:
         from polyrec.optim.rows import AdamRows
 
-        return AdamRows(self.beta1, self.beta2, self.eps, self.weight_decay, self.epsilon_hat, self.is_decoupled)
+        return AdamRows(
+            self.beta1,
+            self.beta2,
+            self.eps,
+            self.weight_decay,
+            self.epsilon_hat,
+            self.is_decoupled,
+            amsgrad=self.amsgrad,
+        )
 
     @classmethod
     def example(cls) -> Adam:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pydantic import Field
+
 from polyrec.optim.optimizers._summing import SummingConfig
 
 if TYPE_CHECKING:
@@ -14,6 +16,10 @@ if TYPE_CHECKING:
 
 
 class RowwiseAdagrad(SummingConfig):
+    weight_decay: float = Field(default=0.0, ge=0)
+    is_decoupled: bool = False
+    """Whether the decay shrinks the weight by rate times decay, or is added to the gradient, times the weight."""
+
     def dense(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
         from polyrec.optim.dense import RuleOptimizer
 
@@ -22,7 +28,7 @@ class RowwiseAdagrad(SummingConfig):
     def rows_rule(self) -> RowwiseAdagradRows:
         from polyrec.optim.rows import RowwiseAdagradRows
 
-        return RowwiseAdagradRows(self.initial_accumulator, self.eps)
+        return RowwiseAdagradRows(self.initial_accumulator, self.eps, self.weight_decay, self.is_decoupled)
 
     @classmethod
     def example(cls) -> RowwiseAdagrad:

@@ -43,7 +43,7 @@ def test_upstream_defaults_are_written_out(read: Read) -> None:
     for learning in (config.optim.tables, config.optim.dense):
         assert dumped(learning.optimizer) == {
             "kind": "adam", "lr": 0.002, "beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "weight_decay": 0.0,
-            "epsilon_hat": True, "is_decoupled": False,
+            "epsilon_hat": True, "amsgrad": False, "is_decoupled": False,
         }  # fmt: skip
     assert config.tasks[0].weighting == "by_nonzero"
     assert (config.train.output_penalty, config.train.kernel_penalty) == (0.0, 1e-4)

@@ -7,6 +7,7 @@ from pathlib import Path
 from polyrec.dialects import fields, pbtxt, torcheasyrec
 from polyrec.dialects.node import Node, Report
 from polyrec.dialects.sampling import KINDS
+from polyrec.dialects.torcheasyrec import optim
 from polyrec.dialects.torcheasyrec.ignored import UNUSED
 
 ROOT = Path(__file__).parents[3]
@@ -14,8 +15,8 @@ ROOT = Path(__file__).parents[3]
 EVERYTHING = """
 train_config {
   sparse_optimizer { sgd_optimizer {} exponential_decay_learning_rate {} }
-  dense_optimizer { sgd_optimizer {} }
-  grad_clipping {}
+  dense_optimizer { sgd_optimizer {} ema {} }
+  grad_clipping { clipping_type: "norm" }
 }
 export_config {}
 data_config { dataset_type: CsvDataset input_fields {} }
@@ -52,9 +53,17 @@ model_config {
 }
 """
 OPTIMIZERS = [
-    f"train_config {{ {part}_optimizer {{ {name}_optimizer {{}} }} }}"
-    for part, names in (("sparse", ("adagrad", "rowwise_adagrad", "adam")), ("dense", ("adagrad", "adam", "adamw")))
+    f"train_config {{ {part}_optimizer {{ {name} {{}} }} }}"
+    for part, names in (("sparse", (*optim.SPARSE, *optim.SCHEDULES)), ("dense", (*optim.DENSE, *optim.SCHEDULES)))
     for name in names
+]
+OPTIMIZERS += [
+    f"train_config {{ dense_optimizer {{ part_optimizers {{ {name} {{}} }} }} }}"
+    for name in (*optim.DENSE, *optim.SCHEDULES)
+]
+OPTIMIZERS += [
+    f"train_config {{ sparse_optimizer {{ {name} {{ gradient_clipping: true weight_decay_mode: L2 }} }} }}"
+    for name in optim.SPARSE
 ]
 SAMPLERS = [f"data_config {{ {name} {{}} }}" for name in (*KINDS, "tdm_sampler")]
 MODELS = [

@@ -40,7 +40,7 @@ def test_upstream_defaults_are_written_out(read: Read) -> None:
     }  # fmt: skip
     assert dumped(dense) == {
         "kind": "adam", "lr": 0.002, "beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "weight_decay": 0.0,
-        "epsilon_hat": False, "is_decoupled": False,
+        "epsilon_hat": False, "amsgrad": False, "is_decoupled": False,
     }  # fmt: skip
     table = config.tables[0]
     assert (table.name, table.rows, table.width, table.trainable) == ("city_emb", 9, 4, True)
@@ -58,26 +58,6 @@ def test_table_adam_decays_weights_apart_from_the_gradient(read: Read) -> None:
     config = read(("adagrad_optimizer {}", "adam_optimizer { weight_decay: 0.1 }"))
     optimizer = dumped(config.optim.tables.optimizer)
     assert (optimizer["weight_decay"], optimizer["is_decoupled"]) == (0.1, True)
-
-
-def test_adamw_and_row_wise_adagrad(read: Read) -> None:
-    config = read(("adagrad_optimizer", "rowwise_adagrad_optimizer"), ("adam_optimizer", "adamw_optimizer"))
-    assert config.optim.tables.optimizer.kind == "rowwise_adagrad"
-    assert dumped(config.optim.dense.optimizer)["is_decoupled"]
-
-
-def test_exponential_decay(read: Read) -> None:
-    schedule = "exponential_decay_learning_rate { decay_size: 3 decay_factor: 0.5 by_epoch: true warmup_size: 2 }"
-    config = read(("adam_optimizer {} constant_learning_rate {}", "adam_optimizer { lr: 1 } " + schedule))
-    learning = config.optim.dense
-    assert learning.schedule.by == "epoch"
-    rates = [learning.schedule.rate(learning.optimizer.lr, epoch) for epoch in (0, 1, 2, 4, 5, 8)]
-    assert rates == [0.0, 0.5, 1.0, 1.0, 0.5, 0.25]
-
-
-def test_clipping_by_norm_is_of_the_dense_weights(read: Read) -> None:
-    config = read(("num_steps: 10", "num_steps: 10 grad_clipping { clipping_type: 'norm' max_gradient: 5 }"))
-    assert (config.optim.dense.clip_gradient, config.optim.tables.clip_gradient) == (5.0, None)
 
 
 def test_saving_by_epoch_replaces_saving_by_step(read: Read) -> None:
@@ -332,7 +312,6 @@ def test_embedding_names_share_a_table_and_must_agree(read: Read) -> None:
         ("num_steps: 10", 'num_steps: 10 mixed_precision: "BF16"', "mixed precision is not available yet"),
         ("binary_cross_entropy {}", "softmax_cross_entropy {}", "needs num_class 2 or more"),
         ("binary_cross_entropy {}", "recon_loss {}", "recon_loss is not available yet"),
-        ("adagrad_optimizer {}", "lamb_optimizer {}", "lamb is not available yet"),
         (DEEP, DEEP.replace("DEEP }", "WIDE }"), "only deepfm takes a WIDE group"),
         ("group_type: DEEP", "group_type: JAGGED_SEQUENCE", "did you mean SEQUENCE?"),
         ('label_fields: "clk"', "", "label_fields: is required"),

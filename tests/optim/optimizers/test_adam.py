@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 from three_steps import after_three_steps
 from torch import nn
@@ -39,3 +40,22 @@ def test_the_rule_of_rows_is_the_dense_update_when_all_rows_are_touched() -> Non
         for step in (1, 2, 3):
             adam.rows_rule().apply(rows, 2 * rows, states, adam.lr, step)
         np.testing.assert_allclose(rows.flatten().tolist(), after_three_steps(adam), rtol=1e-5)
+
+
+@pytest.mark.parametrize("is_decoupled", [False, True])
+def test_amsgrad_keeps_the_largest_moment(is_decoupled: bool) -> None:
+    options = {"beta1": 0.5, "beta2": 0.5, "eps": 1e-3, "weight_decay": 0.1}
+    adam = Adam(lr=0.1, **options, amsgrad=True, is_decoupled=is_decoupled)
+    weight = nn.Parameter(torch.tensor([[1.0, 2.0]]))
+    moving, rows = adam.dense([weight]), weight.detach().clone()
+    states = {name: torch.zeros(1, 2) for name in adam.rows_rule().states}
+    assert "max_exp_avg_sq" in states
+    # A large gradient and then small ones: the plain moment would fall.
+    for step, gradient in enumerate(([4.0, -8.0], [0.5, 0.5], [0.25, -0.5]), 1):
+        weight.grad = torch.tensor([gradient])
+        moving.step()
+        adam.rows_rule().apply(rows, torch.tensor([gradient]), states, 0.1, step)
+        torch.testing.assert_close(rows, weight.detach(), rtol=1e-5, atol=1e-6)
+    # Half the square of the first gradient, to which the other decay adds a tenth of the weight.
+    largest = [8, 32] if is_decoupled else [4.1**2 / 2, 7.8**2 / 2]
+    np.testing.assert_allclose(states["max_exp_avg_sq"].numpy(), [largest], rtol=1e-6)

@@ -39,3 +39,14 @@ def test_its_state_goes_on_in_another_optimizer() -> None:
 def test_nothing_to_divide_by_is_refused() -> None:
     with pytest.raises(ValidationError, match="divided by 0"):
         RowwiseAdagrad(lr=0.1, initial_accumulator=0.0, eps=0.0)
+
+
+def test_both_kinds_of_decay_by_hand() -> None:
+    for is_decoupled in (False, True):
+        config = RowwiseAdagrad(lr=0.1, initial_accumulator=4.0, eps=0.0, weight_decay=0.5, is_decoupled=is_decoupled)
+        rows, states = torch.tensor([[2.0, 4.0]]), {"sum": torch.tensor([4.0])}
+        config.rows_rule().apply(rows, torch.tensor([[3.0, 1.0]]), states, 0.1, 1)
+        # Decoupled: mean 5, root 3, weights shrink by .05. Else the gradient is (4, 3): mean 12.5.
+        root = 3.0 if is_decoupled else 16.5**0.5
+        expected = [1.9 - 0.3 / root, 3.8 - 0.1 / root] if is_decoupled else [2 - 0.4 / root, 4 - 0.3 / root]
+        np.testing.assert_allclose(rows.numpy(), [expected], rtol=1e-6)
