@@ -72,3 +72,45 @@ class AttentionTower(Frozen):
     mlp: MLP
     with_query: bool = False
     """Whether the query follows what was read."""
+
+
+class DenseVector(Frozen):
+    """A group of numbers as one more vector beside those of another group."""
+
+    group: str
+    mlp: MLP
+    """Layers whose last width is that of the other vectors."""
+
+    def fault(self, width: int) -> str | None:
+        """Why it cannot stand beside vectors of this width, None when it can."""
+        last = self.mlp.hidden[-1]
+        if last == width:
+            return None
+        return f"the last width must be that of the vectors it stands beside, {width}, not {last}"
+
+
+class Masks(Frozen):
+    """Blocks that multiply their input by a mask made of the row's vector."""
+
+    blocks: int = Field(gt=0)
+    hidden: Width
+    """Numbers that each block makes."""
+    ratio: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    """Numbers that a mask goes through, as a share of the block's input; a fraction is cut off, but 1 is the least."""
+    aggregation: Width | None = None
+    """The same as a number of its own."""
+    is_parallel: bool = True
+    """Whether blocks all read the row's vector and stand side by side; else each reads the one before."""
+    top: MLP | None = None
+    """Layers over the blocks."""
+    kernel: InitConfig
+
+    @model_validator(mode="after")
+    def _one_size(self) -> Self:
+        if (self.ratio is None) == (self.aggregation is None):
+            raise ValueError("give ratio or aggregation, one of the two")
+        return self
+
+    def between(self, width: int) -> int:
+        """Numbers that the mask of an input so wide goes through."""
+        return self.aggregation or max(1, int(width * (self.ratio or 1.0)))
