@@ -35,7 +35,9 @@ def test_each_cross_layer_multiplies_the_input_by_a_weighted_sum() -> None:
     for row, first in enumerate(given):
         x = first
         for layer in range(3):
-            total = sum(weight * number for weight, number in zip(state[f"cross.layers.{layer}.weight"][0], x, strict=True))
+            total = sum(
+                weight * number for weight, number in zip(state[f"cross.layers.{layer}.weight"][0], x, strict=True)
+            )
             x = np.array([first[i] * total + state[f"cross.biases.{layer}"][i] + x[i] for i in range(5)])
         crossed[row] = x
     both = np.concatenate([crossed, relu_layers(given, state, "mlp")], 1)

@@ -58,13 +58,6 @@ IGNORED = {
 }
 
 _MODELS = [
-    "dlrm",
-    "mask_net",
-    "wide_and_deep",
-    "dcn_v1",
-    "dcn_v2",
-    "xdeepfm",
-    "wukong",
     "simple_multi_task",
     "mmoe",
     "dbmtl",
@@ -82,6 +75,10 @@ _MODELS = [
     "sid_rqvae",
     "sid_rqkmeans",
 ]
+
+_AVAILABLE = (
+    "deepfm, multi_tower, multi_tower_din, dssm, wide_and_deep, dlrm, dcn_v1, dcn_v2, xdeepfm, mask_net, wukong"
+)
 
 REFUSED = {
     "train_config.save_checkpoints_timestamp_interval": Refusal("saving by event time " + _LATER, (0,)),
@@ -127,10 +124,7 @@ REFUSED = {
         f"sequence_encoders.{name}": Refusal(f"{name} {_LATER}; available: din_encoder, pooling_encoder")
         for name in ("simple_attention", "self_attention_encoder", "multi_window_din_encoder")
     },
-    **{
-        f"model_config.{name}": Refusal(f"model {name} {_LATER}; available: deepfm, multi_tower, multi_tower_din, dssm")
-        for name in _MODELS
-    },
+    **{f"model_config.{name}": Refusal(f"model {name} {_LATER}; available: {_AVAILABLE}") for name in _MODELS},
     "dssm.in_batch_negative": Refusal("negatives of the batch are not available yet; use a sampler", (False,)),
     "model_config.train_metrics": Refusal("metrics of training batches are not available yet; use metrics"),
     "model_config.variational_dropout": Refusal("variational dropout " + _LATER),

@@ -10,11 +10,11 @@ from polyrec.dialects.node import Node, Value
 from polyrec.dialects.torcheasyrec.data import DataSection
 from polyrec.dialects.torcheasyrec.groups import Group, Tables, Wide, group_drafts, read_groups
 from polyrec.dialects.torcheasyrec.ignored import UNUSED
-from polyrec.dialects.torcheasyrec.layers import LINEAR, mlp, required_mlp
+from polyrec.dialects.torcheasyrec.layers import HEAD, LINEAR, mlp, required_mlp
+from polyrec.dialects.torcheasyrec.rank import RANK, WIDE_WIDTHS, check_named
 from polyrec.dialects.torcheasyrec.readout import Feature
 from polyrec.dialects.torcheasyrec.values import weight_init
 
-HEAD = {"bias": True, "kernel": LINEAR, "is_penalized": False}
 METRICS = ("auc", "mean_absolute_error", "mean_squared_error", "accuracy", "recall_at_k")
 LOSSES = ("binary_cross_entropy", "softmax_cross_entropy", "l2_loss")
 SIMILARITIES = {"COSINE": "cosine", "INNER_PRODUCT": "inner_product", "EUCLID": "euclid"}
@@ -31,7 +31,7 @@ def read_model(root: Node, features: Mapping[str, Feature], data: DataSection) -
     kind = node.one_of(MODELS)
     UNUSED.settle(node)
     message = node.child(kind) if kind else None
-    wide = _wide(message) if message is not None and kind == "deepfm" else None
+    wide = _wide(message, WIDE_WIDTHS[kind]) if message is not None and kind in WIDE_WIDTHS else None
     if message is None:
         # The problem of the model is told; its wide groups are none of their own.
         wide = Wide(Value(1, node.origin), None)
@@ -50,18 +50,12 @@ def read_model(root: Node, features: Mapping[str, Feature], data: DataSection) -
     return draft
 
 
-def _wide(message: Node) -> Wide:
-    return Wide(message.integer("wide_embedding_dim", 4), weight_init(message, "wide_init_fn"))
+def _wide(message: Node, width: int) -> Wide:
+    return Wide(message.integer("wide_embedding_dim", width), weight_init(message, "wide_init_fn"))
 
 
 def _deepfm(node: Node, groups: Mapping[str, Group]) -> dict[str, Any]:
-    known = ("wide", "deep", "fm")
-    for group in groups.values():
-        is_known(group.node, "group_name", group.name, known, "group of deepfm")
-    for name, kind in (("wide", "WIDE"), ("deep", "DEEP"), ("fm", "DEEP")):
-        if name in groups and groups[name].kind != kind:
-            path = groups[name].node.at("group_type")
-            node.report.problem(groups[name].name.origin, path, f"the group {name} of deepfm must be {kind}")
+    check_named(node, groups, {"wide": "WIDE", "deep": "DEEP", "fm": "DEEP"}, "deepfm")
     pairs = "fm" if "fm" in groups else "deep"
     _check_widths(groups.get(pairs))
     return {
@@ -167,6 +161,7 @@ MODELS: dict[str, Callable[[Node, Mapping[str, Group]], dict[str, Any]]] = {
     "multi_tower": _multi_tower,
     "multi_tower_din": _multi_tower_din,
     "dssm": _dssm,
+    **RANK,
 }
 
 

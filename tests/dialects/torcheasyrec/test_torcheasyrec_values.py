@@ -308,7 +308,7 @@ def test_embedding_names_share_a_table_and_must_agree(read: Read) -> None:
         ("binary_cross_entropy {}", "jrc_loss { session_name: 'u' }", "jrc_loss is not available yet"),
         ("losses {", "metrics { grouped_auc { grouping_key: 'u' } } losses {", "grouped_auc is not available yet"),
         ("adagrad_optimizer {}", "lamb_optimizer {}", "lamb is not available yet"),
-        (DEEP, DEEP.replace("DEEP }", "WIDE }"), "only deepfm takes a WIDE group"),
+        (DEEP, DEEP.replace("DEEP }", "WIDE }"), "only deepfm, wide_and_deep and xdeepfm take a WIDE group"),
         ("group_type: DEEP", "group_type: JAGGED_SEQUENCE", "did you mean SEQUENCE?"),
         ('label_fields: "clk"', "", "label_fields: is required"),
         ("user:town", "feature:town", "no feature is called town"),
