@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from polyrec.dialects.fields import is_known, mapped, positive, require
+from polyrec.dialects.fields import is_known, mapped, require
 from polyrec.dialects.node import Node, Value
 from polyrec.dialects.torcheasyrec.groups import Group
 from polyrec.dialects.torcheasyrec.ignored import UNUSED
@@ -157,12 +157,12 @@ def masks(node: Node | None, parent: Node) -> dict[str, Any]:
     if block is None:
         return {**draft, "hidden": 1, "ratio": 1.0}
     draft["hidden"] = block.integer("hidden_dim")
-    ratio, size = block.number("reduction_ratio", 1.0), positive(block, "aggregation_dim", None)
+    ratio, size = block.number("reduction_ratio", 1.0), block.integer("aggregation_dim", 0)
     if ratio.value:
         reason = "reduction_ratio decides, which is 1 unless given; set that to 0 to go by aggregation_dim"
         block.ignore({"aggregation_dim": reason})
         return {**draft, "ratio": ratio}
-    if size.value is None:
+    if not size.value:
         block.report.problem(ratio.origin, block.at("reduction_ratio"), "is 0, so aggregation_dim is required")
     return {**draft, "aggregation": mapped(size, lambda number: number or 1)}
 
