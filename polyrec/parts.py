@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -114,3 +115,38 @@ class Masks(Frozen):
     def between(self, width: int) -> int:
         """Numbers that the mask of an input so wide goes through."""
         return self.aggregation or max(1, int(width * (self.ratio or 1.0)))
+
+
+class TaskTower(Frozen):
+    """The layers of one task's own."""
+
+    task: str
+    """Name of the task."""
+    mlp: MLP | None = None
+    """Layers below the task's last linear layer; None for none."""
+
+
+class Experts(Frozen):
+    """Layers that all tasks share, of which each task takes its own mixture."""
+
+    count: int = Field(gt=0)
+    mlp: MLP
+    """Layers of each expert."""
+    gate: MLP | None = None
+    """Layers of each task below the linear layer that weighs the experts; None for none."""
+    kernel: InitConfig
+    """How those linear layers start."""
+
+
+def tower_faults(towers: Sequence[TaskTower], tasks: Sequence[tuple[str, int]]) -> Iterator[tuple[str, str]]:
+    """Fields of a model, and why its towers are not those of the tasks."""
+    names = [name for name, _ in tasks]
+    found = [tower.task for tower in towers]
+    for index, name in enumerate(found):
+        if name not in names:
+            yield f"towers[{index}].task", f"no task is called {name}; known: {', '.join(names)}"
+        elif name in found[:index]:
+            yield f"towers[{index}].task", f"the task {name} has a tower already"
+    missing = [name for name in names if name not in found]
+    if missing:
+        yield "towers", f"the task {missing[0] or 'without a name'} has no tower"

@@ -6,6 +6,7 @@ from polyrec.nn.activations import Dice, activation
 from polyrec.nn.attention import TargetAttention
 from polyrec.nn.cin import CIN
 from polyrec.nn.cross import Cross, LowRankCross
+from polyrec.nn.experts import Gate, MixedExperts, TaskTowers
 from polyrec.nn.fm import FM
 from polyrec.nn.heads import Heads
 from polyrec.nn.linear import linear
@@ -22,12 +23,15 @@ __all__ = [
     "BatchNorm",
     "Cross",
     "Dice",
+    "Gate",
     "GroupTower",
     "Heads",
     "LowRankCross",
     "MaskBlocks",
+    "MixedExperts",
     "PairDots",
     "TargetAttention",
+    "TaskTowers",
     "Vectors",
     "activation",
     "linear",

@@ -297,7 +297,7 @@ def test_embedding_names_share_a_table_and_must_agree(read: Read) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        (TOWER, "dlrm {}", "model dlrm is not available yet; available: deepfm, multi_tower, multi_tower_din"),
+        (TOWER, "pepnet {}", "model pepnet is not available yet; available: deepfm, multi_tower, multi_tower_din"),
         (TOWER, "", "needs a model: one of deepfm, multi_tower, multi_tower_din"),
         ("num_buckets: 9", "num_buckets: 9 hash_bucket_size: 3", "hash_bucket_size is given as well"),
         ("num_buckets: 9", "zch { zch_size: 3 }", "needs one of lfu, lru, distance_lfu"),
