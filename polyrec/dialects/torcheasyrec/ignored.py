@@ -49,6 +49,7 @@ IGNORED = {
     f"{_of(*_TYPED)}.fg_value_type": "whole numbers are hashed as their decimal text, whatever the column's type",
     f"{_of('custom_feature')}.is_op_thread_safe": "operators here keep nothing between batches",
     "din_encoder|pooling_encoder.name": "encoders are told apart by what they read",
+    "extraction_networks.network_name": "layers are told apart by their order",
     "sequence_feature.sequence_pk": "only a server that keeps sequences by key needs it",
     "sgd_optimizer|adagrad_optimizer|adam_optimizer|adamw_optimizer.fused": "a speed setting of CUDA optimizers",
     "sgd_optimizer|adagrad_optimizer|rowwise_adagrad_optimizer|adam_optimizer.max_gradient": (
@@ -58,10 +59,6 @@ IGNORED = {
 }
 
 _MODELS = [
-    "simple_multi_task",
-    "mmoe",
-    "dbmtl",
-    "ple",
     "dc2vr",
     "dlrm_hstu",
     "pepnet",
@@ -77,7 +74,8 @@ _MODELS = [
 ]
 
 _AVAILABLE = (
-    "deepfm, multi_tower, multi_tower_din, dssm, wide_and_deep, dlrm, dcn_v1, dcn_v2, xdeepfm, mask_net, wukong"
+    "deepfm, multi_tower, multi_tower_din, dssm, wide_and_deep, dlrm, dcn_v1, dcn_v2, xdeepfm, mask_net, wukong, "
+    "simple_multi_task, mmoe, ple, dbmtl"
 )
 
 REFUSED = {
@@ -126,6 +124,13 @@ REFUSED = {
     },
     **{f"model_config.{name}": Refusal(f"model {name} {_LATER}; available: {_AVAILABLE}") for name in _MODELS},
     "dssm.in_batch_negative": Refusal("negatives of the batch are not available yet; use a sampler", (False,)),
+    "task_towers.train_metrics": Refusal("metrics of training batches are not available yet; use metrics"),
+    "task_towers.task_space_indicator_label": Refusal(
+        "weights by a task's space " + _LATER + "; use sample_weight_name"
+    ),
+    "task_towers.in_task_space_weight": Refusal("weights by a task's space " + _LATER, (1, 1.0)),
+    "task_towers.out_task_space_weight": Refusal("weights by a task's space " + _LATER, (1, 1.0)),
+    "task_towers.pareto_min_loss_weight": Refusal("Pareto weights of losses " + _LATER, (0, 0.0)),
     "model_config.train_metrics": Refusal("metrics of training batches are not available yet; use metrics"),
     "model_config.variational_dropout": Refusal("variational dropout " + _LATER),
     "model_config.use_pareto_loss_weight": Refusal("Pareto weights of losses " + _LATER, (False,)),

@@ -11,6 +11,7 @@ from polyrec.dialects.torcheasyrec.data import DataSection
 from polyrec.dialects.torcheasyrec.groups import Group, Tables, Wide, group_drafts, read_groups
 from polyrec.dialects.torcheasyrec.ignored import UNUSED
 from polyrec.dialects.torcheasyrec.layers import HEAD, LINEAR, mlp, required_mlp
+from polyrec.dialects.torcheasyrec.multi import MULTI, tower_tasks
 from polyrec.dialects.torcheasyrec.rank import RANK, WIDE_WIDTHS, check_named
 from polyrec.dialects.torcheasyrec.readout import Feature
 from polyrec.dialects.torcheasyrec.values import weight_init
@@ -42,7 +43,10 @@ def read_model(root: Node, features: Mapping[str, Feature], data: DataSection) -
     draft: dict[str, Any] = {"tables": list(tables.drafts.values()), "groups": group_drafts(groups)}
     if model is not None:
         draft["model"] = model
-    draft["tasks"] = [_task(node, data, is_match=kind == "dssm")]
+    if message is not None and kind in MULTI:
+        draft["tasks"] = tower_tasks(node, message, data, lambda tower: _task(tower, data, is_match=False))
+    else:
+        draft["tasks"] = [_task(node, data, is_match=kind == "dssm")]
     if message is None:
         draft["model"] = {"kind": Value(None, first_unknown(node) or node.origin)}
         if not has_unknown(node) and not any(node.ask(name) for name in UNUSED.names("model_config")):
@@ -162,6 +166,7 @@ MODELS: dict[str, Callable[[Node, Mapping[str, Group]], dict[str, Any]]] = {
     "multi_tower_din": _multi_tower_din,
     "dssm": _dssm,
     **RANK,
+    **MULTI,
 }
 
 

@@ -26,7 +26,7 @@ def check_named(node: Node, groups: Groups, kinds: Mapping[str, str], model: str
             node.report.problem(groups[name].name.origin, path, f"the group {name} of {model} must be {kind}")
 
 
-def _first(node: Node, groups: Groups, model: str) -> Value[str]:
+def first_group(node: Node, groups: Groups, model: str) -> Value[str]:
     """The name of the one group that such a model reads."""
     group = next(iter(groups.values()), None)
     if group is None:
@@ -65,7 +65,7 @@ def _xdeepfm(node: Node, groups: Groups) -> dict[str, Any]:
 def _vectors(node: Node, groups: Groups, model: str) -> dict[str, Any]:
     """The groups of a model of vectors that are multiplied: `sparse` and perhaps `dense`, or the only one there is."""
     if len(groups) == 1:
-        sparse = _first(node, groups, model)
+        sparse = first_group(node, groups, model)
     else:
         check_named(node, groups, {"sparse": "DEEP", "dense": "DEEP"}, model)
         sparse = Value("sparse", node.origin)
@@ -111,7 +111,7 @@ def _wukong(node: Node, groups: Groups) -> dict[str, Any]:
 def _dcn_v1(node: Node, groups: Groups) -> dict[str, Any]:
     cross = require(node, "cross")
     return {
-        "group": _first(node, groups, "dcn_v1"),
+        "group": first_group(node, groups, "dcn_v1"),
         "cross_layers": cross.integer("cross_num", 3) if cross else 3,
         "cross_kernel": {"kind": "glorot_uniform"},
         "mlp": required_mlp(node, "deep"),
@@ -123,7 +123,7 @@ def _dcn_v1(node: Node, groups: Groups) -> dict[str, Any]:
 def _dcn_v2(node: Node, groups: Groups) -> dict[str, Any]:
     cross = require(node, "cross")
     return {
-        "group": _first(node, groups, "dcn_v2"),
+        "group": first_group(node, groups, "dcn_v2"),
         "backbone": mlp(node.child("backbone")),
         "cross_layers": cross.integer("cross_num", 3) if cross else 3,
         "rank": cross.integer("low_rank", 32) if cross else 32,
@@ -136,7 +136,7 @@ def _dcn_v2(node: Node, groups: Groups) -> dict[str, Any]:
 
 def _mask_net(node: Node, groups: Groups) -> dict[str, Any]:
     return {
-        "group": _first(node, groups, "mask_net"),
+        "group": first_group(node, groups, "mask_net"),
         "masks": masks(require(node, "mask_net_module"), node),
         "head": {**HEAD, "bias": False},
     }
