@@ -57,6 +57,12 @@ MODELS = [
     "model_config { wukong { dense_mlp {} wukong_layers { feature_num_mlp {} } final {} } "
     "feature_groups { group_name: 'dense' feature_names: 'a' } "
     "feature_groups { group_name: 'sparse' feature_names: 'a' } }",
+    "data_config {} model_config { simple_multi_task { task_towers { mlp {} losses {} metrics {} } } }",
+    "data_config {} model_config { mmoe { expert_mlp {} gate_mlp {} task_towers { mlp {} } } }",
+    "data_config {} model_config { ple { task_towers { mlp {} } "
+    "extraction_networks { share_num: 1 task_expert_net {} share_expert_net {} } } }",
+    "data_config {} model_config { dbmtl { mask_net { mask_block {} top_mlp {} } bottom_mlp {} expert_mlp {} "
+    "gate_mlp {} task_towers { mlp {} relation_mlp {} } } }",
     "data_config {} model_config { dssm { user_tower { mlp {} } item_tower { mlp {} } } }",
 ]
 
