@@ -144,7 +144,8 @@ def tower_faults(towers: Sequence[TaskTower], tasks: Sequence[tuple[str, int]]) 
     found = [tower.task for tower in towers]
     for index, name in enumerate(found):
         if name not in names:
-            yield f"towers[{index}].task", f"no task is called {name}; known: {', '.join(names)}"
+            known = ", ".join(filter(None, names)) or "one without a name"
+            yield f"towers[{index}].task", f"no task is called {name}; known: {known}"
         elif name in found[:index]:
             yield f"towers[{index}].task", f"the task {name} has a tower already"
     missing = [name for name in names if name not in found]
