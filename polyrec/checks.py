@@ -22,8 +22,9 @@ def check(config: RunConfig) -> Found:
         found += _group(config, group, f"groups[{index}]")
     # Widths are known only when all that groups name is there.
     found = found or _readings(config)
-    found += _sampler(config)
-    return found + _model(config) + _tasks(config) + _masking(config) + _ends(config) + _places(config)
+    found += _sampler(config) + _model(config)
+    found = found or _widths(config)
+    return found + _tasks(config) + _masking(config) + _ends(config) + _places(config)
 
 
 def notes(config: RunConfig) -> Found:
@@ -291,6 +292,24 @@ def _model(config: RunConfig) -> Found:
             index = given[name][0]
             found.append((f"groups[{index}].kind", f"{config.model.kind} needs {name} to be a {kind} group"))
     return found
+
+
+def _widths(config: RunConfig) -> Found:
+    """Inputs that do not go with the model, for their widths or for the tasks."""
+    model, inputs = config.model, inputs_of(config)
+    found: Found = []
+    for number, group in enumerate(config.groups):
+        if group.name not in model.equally_wide:
+            continue
+        parts = [(f"inputs[{index}].feature", item.feature) for index, item in enumerate(group.inputs)]
+        parts += [(f"readings[{index}].group", item.group) for index, item in enumerate(group.readings)]
+        widths = inputs.fields[group.name]
+        for (path, name), width in zip(parts, widths, strict=True):
+            if width != widths[0]:
+                text = f"the inputs of {group.name} must be equally wide for {model.kind}, but {name} is {width} wide"
+                found.append((f"groups[{number}].{path}", f"{text} and {parts[0][1]} {widths[0]}"))
+                break
+    return found or [(f"model.{path}", text) for path, text in model.faults(inputs)]
 
 
 def _path_of(value: Any, wanted: str, path: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from pydantic import Field
@@ -259,6 +259,15 @@ class ModelConfig(Component):
     @abstractmethod
     def groups(self) -> Mapping[str, Literal["flat", "sequence"]]:
         """The groups it reads, and the shape it needs of each."""
+
+    @property
+    def equally_wide(self) -> tuple[str, ...]:
+        """Flat groups whose inputs must all have one width."""
+        return ()
+
+    def faults(self, inputs: Inputs) -> Iterable[tuple[str, str]]:
+        """Fields of the config, and why they do not go with these inputs, whose groups are as it needs them."""
+        return ()
 
     def build(self, inputs: Inputs) -> nn.Module:
         """The network of the same name in `polyrec.networks`; a plug-in's file may override this and hold both."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -72,3 +73,81 @@ class AttentionTower(Frozen):
     mlp: MLP
     with_query: bool = False
     """Whether the query follows what was read."""
+
+
+class DenseVector(Frozen):
+    """A group of numbers as one more vector beside those of another group."""
+
+    group: str
+    mlp: MLP
+    """Layers whose last width is that of the other vectors."""
+
+    def fault(self, width: int) -> str | None:
+        """Why it cannot stand beside vectors of this width, None when it can."""
+        last = self.mlp.hidden[-1]
+        if last == width:
+            return None
+        return f"the last width must be that of the vectors it stands beside, {width}, not {last}"
+
+
+class Masks(Frozen):
+    """Blocks that multiply their input by a mask made of the row's vector."""
+
+    blocks: int = Field(gt=0)
+    hidden: Width
+    """Numbers that each block makes."""
+    ratio: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    """Numbers that a mask goes through, as a share of the block's input; a fraction is cut off, but 1 is the least."""
+    aggregation: Width | None = None
+    """The same as a number of its own."""
+    is_parallel: bool = True
+    """Whether blocks all read the row's vector and stand side by side; else each reads the one before."""
+    top: MLP | None = None
+    """Layers over the blocks."""
+    kernel: InitConfig
+
+    @model_validator(mode="after")
+    def _one_size(self) -> Self:
+        if (self.ratio is None) == (self.aggregation is None):
+            raise ValueError("give ratio or aggregation, one of the two")
+        return self
+
+    def between(self, width: int) -> int:
+        """Numbers that the mask of an input so wide goes through."""
+        return self.aggregation or max(1, int(width * (self.ratio or 1.0)))
+
+
+class TaskTower(Frozen):
+    """The layers of one task's own."""
+
+    task: str
+    """Name of the task."""
+    mlp: MLP | None = None
+    """Layers below the task's last linear layer; None for none."""
+
+
+class Experts(Frozen):
+    """Layers that all tasks share, of which each task takes its own mixture."""
+
+    count: int = Field(gt=0)
+    mlp: MLP
+    """Layers of each expert."""
+    gate: MLP | None = None
+    """Layers of each task below the linear layer that weighs the experts; None for none."""
+    kernel: InitConfig
+    """How those linear layers start."""
+
+
+def tower_faults(towers: Sequence[TaskTower], tasks: Sequence[tuple[str, int]]) -> Iterator[tuple[str, str]]:
+    """Fields of a model, and why its towers are not those of the tasks."""
+    names = [name for name, _ in tasks]
+    found = [tower.task for tower in towers]
+    for index, name in enumerate(found):
+        if name not in names:
+            known = ", ".join(filter(None, names)) or "one without a name"
+            yield f"towers[{index}].task", f"no task is called {name}; known: {known}"
+        elif name in found[:index]:
+            yield f"towers[{index}].task", f"the task {name} has a tower already"
+    missing = [name for name in names if name not in found]
+    if missing:
+        yield "towers", f"the task {missing[0] or 'without a name'} has no tower"

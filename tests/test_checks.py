@@ -167,3 +167,22 @@ def test_only_training_data_has_costs() -> None:
     assert check_columns(config, known) == [
         ("data.cost_column", "the data has no column cost; known: clicked, price, uid")
     ]
+
+
+def test_inputs_that_a_model_multiplies_must_be_equally_wide() -> None:
+    layers = {"hidden": [4], "activation": "relu", "kernel": {"kind": "linear"}}
+    model = {"kind": "dlrm", "sparse": "deep", "final": layers, "head": {"kernel": {"kind": "linear"}}}
+    text = "the inputs of deep must be equally wide for dlrm, but price is 1 wide and user 4"
+    assert check(changed(("model",), model)) == [("groups[0].inputs[1].feature", text)]
+    dense = {"group": "deep", "mlp": {**layers, "hidden": [8, 3]}}
+    text = "the last width must be that of the vectors it stands beside, 4, not 3"
+    assert check(changed(("model",), {**model, "sparse": "fm", "dense": dense})) == [("model.dense.mlp.hidden", text)]
+
+
+def test_every_task_has_a_tower() -> None:
+    head = {"kernel": {"kind": "linear"}}
+    model = {"kind": "simple_multi_task", "group": "fm", "towers": [{"task": "buy"}], "head": head}
+    assert check(changed(("model",), model)) == [
+        ("model.towers[0].task", "no task is called buy; known: one without a name"),
+        ("model.towers", "the task without a name has no tower"),
+    ]

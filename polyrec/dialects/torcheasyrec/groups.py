@@ -109,7 +109,9 @@ def read_groups(model: Node, features: Mapping[str, Feature], wide: Wide | None)
             sequences = [name.value in features and features[name.value].is_sequence for name in names]
             group.kind = "SEQUENCE" if any(sequences) else "DEEP"
         if group.kind == "WIDE" and wide is None:
-            node.report.problem(group.name.origin, node.at("group_type"), "only deepfm takes a WIDE group")
+            node.report.problem(
+                group.name.origin, node.at("group_type"), "only deepfm, wide_and_deep and xdeepfm take a WIDE group"
+            )
         _fill(group, names, features, tables, (suffix, wide))
         _read_sequences(group, features, tables, seen)
         if unique(node, "group_name", group.name, seen):

@@ -49,6 +49,7 @@ IGNORED = {
     f"{_of(*_TYPED)}.fg_value_type": "whole numbers are hashed as their decimal text, whatever the column's type",
     f"{_of('custom_feature')}.is_op_thread_safe": "operators here keep nothing between batches",
     "din_encoder|pooling_encoder.name": "encoders are told apart by what they read",
+    "extraction_networks.network_name": "layers are told apart by their order",
     "sequence_feature.sequence_pk": "only a server that keeps sequences by key needs it",
     "sgd_optimizer|adagrad_optimizer|adam_optimizer|adamw_optimizer.fused": "a speed setting of CUDA optimizers",
     "auc|multiclass_auc.thresholds": "this AUC is exact, not binned",
@@ -60,17 +61,6 @@ IGNORED = {
 }
 
 _MODELS = [
-    "dlrm",
-    "mask_net",
-    "wide_and_deep",
-    "dcn_v1",
-    "dcn_v2",
-    "xdeepfm",
-    "wukong",
-    "simple_multi_task",
-    "mmoe",
-    "dbmtl",
-    "ple",
     "dc2vr",
     "dlrm_hstu",
     "pepnet",
@@ -84,6 +74,11 @@ _MODELS = [
     "sid_rqvae",
     "sid_rqkmeans",
 ]
+
+_AVAILABLE = (
+    "deepfm, multi_tower, multi_tower_din, dssm, wide_and_deep, dlrm, dcn_v1, dcn_v2, xdeepfm, mask_net, wukong, "
+    "simple_multi_task, mmoe, ple, dbmtl"
+)
 
 REFUSED = {
     "train_config.save_checkpoints_timestamp_interval": Refusal("saving by event time " + _LATER, (0,)),
@@ -104,11 +99,14 @@ REFUSED = {
         f"sequence_encoders.{name}": Refusal(f"{name} {_LATER}; available: din_encoder, pooling_encoder")
         for name in ("simple_attention", "self_attention_encoder", "multi_window_din_encoder")
     },
-    **{
-        f"model_config.{name}": Refusal(f"model {name} {_LATER}; available: deepfm, multi_tower, multi_tower_din, dssm")
-        for name in _MODELS
-    },
+    **{f"model_config.{name}": Refusal(f"model {name} {_LATER}; available: {_AVAILABLE}") for name in _MODELS},
     "dssm.in_batch_negative": Refusal("negatives of the batch are not available yet; use a sampler", (False,)),
+    "task_towers.task_space_indicator_label": Refusal(
+        "weights by a task's space " + _LATER + "; use sample_weight_name"
+    ),
+    "task_towers.in_task_space_weight": Refusal("weights by a task's space " + _LATER, (1, 1.0)),
+    "task_towers.out_task_space_weight": Refusal("weights by a task's space " + _LATER, (1, 1.0)),
+    "task_towers.pareto_min_loss_weight": Refusal("Pareto weights of losses " + _LATER, (0, 0.0)),
     "model_config.variational_dropout": Refusal("variational dropout " + _LATER),
     "model_config.use_pareto_loss_weight": Refusal("Pareto weights of losses " + _LATER, (False,)),
     "losses.recon_loss": Refusal("recon_loss " + _LATER),

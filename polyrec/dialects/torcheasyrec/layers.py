@@ -11,6 +11,7 @@ from polyrec.dialects.torcheasyrec.values import activation
 
 LINEAR = {"kind": "linear"}
 """PyTorch's own start of a linear layer."""
+HEAD = {"bias": True, "kernel": LINEAR, "is_penalized": False}
 
 
 def mlp(node: Node | None) -> dict[str, Any] | None:

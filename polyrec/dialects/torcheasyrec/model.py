@@ -11,11 +11,12 @@ from polyrec.dialects.torcheasyrec.data import DataSection
 from polyrec.dialects.torcheasyrec.groups import Group, Tables, Wide, group_drafts, read_groups
 from polyrec.dialects.torcheasyrec.ignored import UNUSED
 from polyrec.dialects.torcheasyrec.judging import read_losses, read_metrics, read_train_metrics
-from polyrec.dialects.torcheasyrec.layers import LINEAR, mlp, required_mlp
+from polyrec.dialects.torcheasyrec.layers import HEAD, LINEAR, mlp, required_mlp
+from polyrec.dialects.torcheasyrec.multi import MULTI, tower_tasks
+from polyrec.dialects.torcheasyrec.rank import RANK, WIDE_WIDTHS, check_named
 from polyrec.dialects.torcheasyrec.readout import Feature
 from polyrec.dialects.torcheasyrec.values import weight_init
 
-HEAD = {"bias": True, "kernel": LINEAR, "is_penalized": False}
 SIMILARITIES = {"COSINE": "cosine", "INNER_PRODUCT": "inner_product", "EUCLID": "euclid"}
 SIMILARITY_NUMBERS = {0: "COSINE", 1: "INNER_PRODUCT", 2: "EUCLID"}
 
@@ -30,7 +31,7 @@ def read_model(root: Node, features: Mapping[str, Feature], data: DataSection) -
     kind = node.one_of(MODELS)
     UNUSED.settle(node)
     message = node.child(kind) if kind else None
-    wide = _wide(message) if message is not None and kind == "deepfm" else None
+    wide = _wide(message, WIDE_WIDTHS[kind]) if message is not None and kind in WIDE_WIDTHS else None
     if message is None:
         # The problem of the model is told; its wide groups are none of their own.
         wide = Wide(Value(1, node.origin), None)
@@ -41,7 +42,10 @@ def read_model(root: Node, features: Mapping[str, Feature], data: DataSection) -
     draft: dict[str, Any] = {"tables": list(tables.drafts.values()), "groups": group_drafts(groups)}
     if model is not None:
         draft["model"] = model
-    draft["tasks"] = [_task(node, data, features, is_match=kind == "dssm")]
+    if message is not None and kind in MULTI:
+        draft["tasks"] = tower_tasks(node, message, data, lambda tower: _task(tower, data, features, is_match=False))
+    else:
+        draft["tasks"] = [_task(node, data, features, is_match=kind == "dssm")]
     if message is None:
         draft["model"] = {"kind": Value(None, first_unknown(node) or node.origin)}
         if not has_unknown(node) and not any(node.ask(name) for name in UNUSED.names("model_config")):
@@ -49,18 +53,12 @@ def read_model(root: Node, features: Mapping[str, Feature], data: DataSection) -
     return draft
 
 
-def _wide(message: Node) -> Wide:
-    return Wide(message.integer("wide_embedding_dim", 4), weight_init(message, "wide_init_fn"))
+def _wide(message: Node, width: int) -> Wide:
+    return Wide(message.integer("wide_embedding_dim", width), weight_init(message, "wide_init_fn"))
 
 
 def _deepfm(node: Node, groups: Mapping[str, Group]) -> dict[str, Any]:
-    known = ("wide", "deep", "fm")
-    for group in groups.values():
-        is_known(group.node, "group_name", group.name, known, "group of deepfm")
-    for name, kind in (("wide", "WIDE"), ("deep", "DEEP"), ("fm", "DEEP")):
-        if name in groups and groups[name].kind != kind:
-            path = groups[name].node.at("group_type")
-            node.report.problem(groups[name].name.origin, path, f"the group {name} of deepfm must be {kind}")
+    check_named(node, groups, {"wide": "WIDE", "deep": "DEEP", "fm": "DEEP"}, "deepfm")
     pairs = "fm" if "fm" in groups else "deep"
     _check_widths(groups.get(pairs))
     return {
@@ -166,6 +164,8 @@ MODELS: dict[str, Callable[[Node, Mapping[str, Group]], dict[str, Any]]] = {
     "multi_tower": _multi_tower,
     "multi_tower_din": _multi_tower_din,
     "dssm": _dssm,
+    **RANK,
+    **MULTI,
 }
 
 

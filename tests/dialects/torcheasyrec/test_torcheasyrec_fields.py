@@ -69,6 +69,22 @@ SAMPLERS = [f"data_config {{ {name} {{}} }}" for name in (*KINDS, "tdm_sampler")
 MODELS = [
     "model_config { deepfm { deep {} final {} } }",
     "model_config { multi_tower_din { towers { mlp {} } din_towers { attn_mlp {} } final {} } }",
+    "model_config { wide_and_deep { deep {} final {} } }",
+    "model_config { dlrm { dense_mlp {} final {} } feature_groups { group_name: 'dense' feature_names: 'a' } "
+    "feature_groups { group_name: 'sparse' feature_names: 'a' } }",
+    "model_config { dcn_v1 { cross {} deep {} final {} } }",
+    "model_config { dcn_v2 { backbone {} cross {} deep {} final {} } }",
+    "model_config { xdeepfm { cin {} deep {} final {} } }",
+    "model_config { mask_net { mask_net_module { mask_block { reduction_ratio: 0 } top_mlp {} } } }",
+    "model_config { wukong { dense_mlp {} wukong_layers { feature_num_mlp {} } final {} } "
+    "feature_groups { group_name: 'dense' feature_names: 'a' } "
+    "feature_groups { group_name: 'sparse' feature_names: 'a' } }",
+    "data_config {} model_config { simple_multi_task { task_towers { mlp {} losses {} metrics {} } } }",
+    "data_config {} model_config { mmoe { expert_mlp {} gate_mlp {} task_towers { mlp {} } } }",
+    "data_config {} model_config { ple { task_towers { mlp {} } "
+    "extraction_networks { share_num: 1 task_expert_net {} share_expert_net {} } } }",
+    "data_config {} model_config { dbmtl { mask_net { mask_block {} top_mlp {} } bottom_mlp {} expert_mlp {} "
+    "gate_mlp {} task_towers { mlp {} relation_mlp {} } } }",
     "data_config {} model_config { dssm { user_tower { mlp {} } item_tower { mlp {} } } }",
 ]
 

@@ -303,7 +303,7 @@ def test_embedding_names_share_a_table_and_must_agree(read: Read) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        (TOWER, "dlrm {}", "model dlrm is not available yet; available: deepfm, multi_tower, multi_tower_din"),
+        (TOWER, "pepnet {}", "model pepnet is not available yet; available: deepfm, multi_tower, multi_tower_din"),
         (TOWER, "", "needs a model: one of deepfm, multi_tower, multi_tower_din"),
         ("num_buckets: 9", "num_buckets: 9 hash_bucket_size: 3", "hash_bucket_size is given as well"),
         ("num_buckets: 9", "zch { zch_size: 3 }", "needs one of lfu, lru, distance_lfu"),
@@ -312,7 +312,7 @@ def test_embedding_names_share_a_table_and_must_agree(read: Read) -> None:
         ("num_steps: 10", 'num_steps: 10 mixed_precision: "BF16"', "mixed precision is not available yet"),
         ("binary_cross_entropy {}", "softmax_cross_entropy {}", "needs num_class 2 or more"),
         ("binary_cross_entropy {}", "recon_loss {}", "recon_loss is not available yet"),
-        (DEEP, DEEP.replace("DEEP }", "WIDE }"), "only deepfm takes a WIDE group"),
+        (DEEP, DEEP.replace("DEEP }", "WIDE }"), "only deepfm, wide_and_deep and xdeepfm take a WIDE group"),
         ("group_type: DEEP", "group_type: JAGGED_SEQUENCE", "did you mean SEQUENCE?"),
         ('label_fields: "clk"', "", "label_fields: is required"),
         ("user:town", "feature:town", "no feature is called town"),
