@@ -154,11 +154,11 @@ def _root() -> Path:
 
 
 def _drop(place: Path) -> None:
-    """Remove a copy that no process uses."""
+    """Remove a copy that no process uses, if its folder is there."""
     try:
         with _locked(place.with_name(f"{place.name}.lock"), fcntl.LOCK_EX | fcntl.LOCK_NB):
             shutil.rmtree(place, ignore_errors=True)
-    except BlockingIOError:
+    except (BlockingIOError, FileNotFoundError):
         return
 
 
