@@ -32,7 +32,7 @@ def notes(config: RunConfig) -> Found:
     items = [item for group in config.groups for item in group.inputs]
     features = {item.feature for item in items}
     used = {name for feature in config.features for name in feature.inputs}
-    used |= {name for item in config.derived for name in item.operator.inputs}
+    used |= {name for item in config.derived for name in item.operator.inputs} | set(config.group_columns)
     tables = {item.table for item in items}
     known = set(config.model.groups)
     known |= {reading.group for group in config.groups if group.name in known for reading in group.readings}
@@ -72,6 +72,11 @@ def check_columns(config: RunConfig, names: Iterable[str], *, is_training: bool 
     readers += [(f"derived[{index}].operator", item.operator.inputs) for index, item in enumerate(config.derived)]
     wanted = [(path, column) for path, inputs in readers for column in inputs if column not in derived]
     wanted += [(f"tasks[{index}].label", task.label) for index, task in enumerate(config.tasks)]
+    wanted += [
+        (f"tasks[{index}]", column)
+        for index, task in enumerate(config.tasks)
+        for column in config.columns_behind(task.group_columns)
+    ]
     wanted += [("data.sampler", column) for column in config.data.sampler.inputs] if config.data.sampler else []
     wanted += [("data.cost_column", config.data.cost_column)] if config.data.cost_column and is_training else []
     wanted += [(f"tasks[{i}].sample_weight", task.sample_weight) for i, task in enumerate(config.tasks)
@@ -258,6 +263,7 @@ def _of_sampled_items(config: RunConfig, *, has_items: bool) -> Found:
     for number, task in enumerate(config.tasks):
         parts = [(f"losses[{index}].loss", item.loss) for index, item in enumerate(task.losses)]
         parts += [(f"metrics[{index}]", metric) for index, metric in enumerate(task.metrics)]
+        parts += [(f"train_metrics[{index}].metric", item.metric) for index, item in enumerate(task.train_metrics)]
         for at, part in parts:
             if part.of_sampled_items and not has_items:
                 text = f"{part.title} compares with sampled items; set data.sampler, or choose another"

@@ -13,8 +13,6 @@ from polyrec.families import (
     EncoderConfig,
     FeatureConfig,
     InitConfig,
-    LossConfig,
-    MetricConfig,
     ModelConfig,
     NumberEmbeddingConfig,
     OperatorConfig,
@@ -23,6 +21,8 @@ from polyrec.families import (
     SamplerConfig,
     ScheduleConfig,
 )
+from polyrec.judging import Task as Task
+from polyrec.judging import WeightedLoss as WeightedLoss
 from polyrec.storage import mirror
 
 CONFIG_VERSION = 1
@@ -49,7 +49,7 @@ class Masking(Frozen):
     probability: float = Field(default=0.0, ge=0, le=1)
     """Share of rows."""
     negative_probability: float = Field(default=0.0, ge=0, le=1)
-    """Share of sampled rows."""
+    """Share of what a sampler added: of its items, or of the rows that it made."""
 
 
 class Data(Frozen):
@@ -196,36 +196,6 @@ class Group(Frozen):
         return self
 
 
-class WeightedLoss(Frozen):
-    loss: LossConfig
-    weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
-    """What the loss is multiplied by."""
-
-
-class Task(Frozen):
-    """A label to predict, how wrong predictions count, and how they are judged."""
-
-    name: str = ""
-    """Ends the names of outputs, losses and metrics when a model has several tasks; empty for a single one."""
-    label: str
-    """Column of the label."""
-    classes: int = Field(default=1, gt=0)
-    """Logits per row: 1 for a yes or no or for a number, else the number of classes."""
-    losses: tuple[WeightedLoss, ...] = Field(min_length=1)
-    """What is minimised, added up; the first one decides what prediction writes."""
-    metrics: tuple[MetricConfig, ...] = ()
-    """What evaluation reports beside the losses."""
-    weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
-    """What the task's losses are multiplied by."""
-    sample_weight: str | None = None
-    """Column of row weights."""
-    weighting: Literal["by_sum", "by_nonzero"] = "by_sum"
-    """What the weighted sum of row losses is divided by: the sum of the weights, or the number of those not zero."""
-
-    def titled(self, word: str) -> str:
-        return f"{word}_{self.name}" if self.name else word
-
-
 class Learning(Frozen):
     optimizer: OptimizerConfig
     schedule: ScheduleConfig
@@ -357,8 +327,14 @@ class RunConfig(Frozen):
         """Columns that training reads, each once."""
         names = [*self.feature_columns, *(task.label for task in self.tasks)]
         names += [task.sample_weight for task in self.tasks if task.sample_weight]
+        names += self.columns_behind(self.group_columns)
         names += self.data.sampler.inputs if self.data.sampler else ()
         return tuple(dict.fromkeys(names))
+
+    @property
+    def group_columns(self) -> tuple[str, ...]:
+        """Columns by whose values losses and metrics take rows together, of the data or derived, each once."""
+        return tuple(dict.fromkeys(name for task in self.tasks for name in task.group_columns))
 
     @property
     def feature_columns(self) -> tuple[str, ...]:

@@ -297,6 +297,17 @@ class LossConfig(Component):
         """What prediction writes: `logits`, `probs` and so on."""
 
 
+class GroupedLossConfig(LossConfig):
+    """A loss that takes rows of a batch together."""
+
+    group: str = Field(min_length=1)
+    """Column whose first value tells which rows belong together, in the batch of a process; rows without one do."""
+
+    @abstractmethod
+    def __call__(self, logits: Tensor, labels: Tensor, groups: Tensor | None = None) -> Tensor:
+        """Loss of each row, [B]; `groups` is int64 [B], None when all rows belong together."""
+
+
 class Meter(Protocol):
     """A metric under way. `state` is a flat list of tensors; `merge` takes the states of all ranks."""
 
@@ -318,6 +329,22 @@ class MetricConfig(Component):
 
     @abstractmethod
     def meter(self) -> Meter: ...
+
+
+class GroupedMeter(Meter, Protocol):
+    """`groups` is int64 [B], None when all rows belong together."""
+
+    def update(self, scores: Tensor, labels: Tensor, groups: Tensor | None = None) -> None: ...
+
+
+class GroupedMetricConfig(MetricConfig):
+    """A metric that takes rows together, wherever they stand in the data."""
+
+    group: str = Field(min_length=1)
+    """Column whose first value tells which rows belong together; rows without one do."""
+
+    @abstractmethod
+    def meter(self) -> GroupedMeter: ...
 
 
 class OptimizerConfig(Component):
@@ -352,6 +379,9 @@ __all__ = [
     "EncoderConfig",
     "FeatureConfig",
     "Frozen",
+    "GroupedLossConfig",
+    "GroupedMeter",
+    "GroupedMetricConfig",
     "InitConfig",
     "LossConfig",
     "Meter",

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from polyrec.config import Task
 from polyrec.errors import ConfigError
-from polyrec.families import Meter
+from polyrec.families import GroupedLossConfig, GroupedMeter, GroupedMetricConfig, LossConfig, Meter, MetricConfig
 from polyrec.metrics._means import Mean
 
 Gather = Callable[[list[Tensor]], list[list[Tensor]]]
@@ -31,9 +31,21 @@ class Labelled(Protocol):
         ...
 
     @property
+    def groups(self) -> Mapping[str, Tensor]:
+        """By column, int64 [B]: the same for rows that are taken together."""
+        ...
+
+    @property
     def size(self) -> int:
         """Rows."""
         ...
+
+
+class Mergeable(Protocol):
+    """What is counted in each process, and can be put together."""
+
+    def state(self) -> list[Tensor]: ...
+    def merge(self, states: list[list[Tensor]]) -> None: ...
 
 
 class Judge:
@@ -66,10 +78,10 @@ class Judge:
         totals: dict[str, tuple[int, Tensor]] = {}
         for place, task in enumerate(self.tasks):
             for item in task.losses:
-                rows = item.loss(logits[task.name], batch.labels[task.label])
+                rows = _row_losses(item.loss, logits[task.name], batch.labels[task.label], batch)
                 if task.sample_weight is not None:
                     rows = rows * batch.sample_weights[task.sample_weight]
-                totals[_free(task.titled(item.loss.title), totals)] = (place, rows.sum() * (item.weight * task.weight))
+                totals[free(task.titled(item.loss.title), totals)] = (place, rows.sum() * (item.weight * task.weight))
         return totals
 
     def outputs(self, logits: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -92,41 +104,67 @@ class Meters:
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
-        self._metrics: dict[str, tuple[Task, Meter]] = {}
+        self._metrics: dict[str, Metered] = {}
         for task in judge.tasks:
             for metric in task.metrics:
-                self._metrics[_free(task.titled(metric.title), self._metrics)] = (task, metric.meter())
+                self._metrics[free(task.titled(metric.title), self._metrics)] = Metered(task, metric)
         self._losses: dict[str, Mean] = {}
         for task in judge.tasks:
             for item in task.losses:
-                self._losses[_free(task.titled(item.loss.title), self._losses)] = Mean()
+                self._losses[free(task.titled(item.loss.title), self._losses)] = Mean()
 
     @torch.no_grad()
     def update(self, logits: Mapping[str, Tensor], batch: Labelled) -> None:
         if batch.size == 0:
             return
-        scores = {task.name: _scores(task, logits[task.name]) for task in self._judge.tasks}
-        for task, meter in self._metrics.values():
-            meter.update(scores[task.name], batch.labels[task.label])
+        scores = {task.name: scores_of(task, logits[task.name]) for task in self._judge.tasks}
+        for metered in self._metrics.values():
+            metered.update(scores[metered.task.name], batch)
         divisors = self._judge.divisors(batch)
         for name, (place, total) in self._judge.totals(logits, batch).items():
             self._losses[name].add(float(total), divisors[place])
 
     def merge(self, gather: Gather) -> None:
         """Take in what the other processes have seen; all of them call this, then all hold the same."""
-        meters = [*(meter for _, meter in self._metrics.values()), *self._losses.values()]
-        states = [meter.state() for meter in meters]
-        ranks = gather([tensor for state in states for tensor in state])
-        start = 0
-        for meter, state in zip(meters, states, strict=True):
-            stop = start + len(state)
-            meter.merge([rank[start:stop] for rank in ranks])
-            start = stop
+        merge([*(metered.meter for metered in self._metrics.values()), *self._losses.values()], gather)
 
     def compute(self) -> dict[str, float]:
         """Metrics by title, then each loss: what `Judge.loss` would give if all rows were one batch."""
-        metrics = {title: meter.compute() for title, (_, meter) in self._metrics.items()}
-        return {**metrics, **{_free(name, metrics): mean.compute() for name, mean in self._losses.items()}}
+        metrics = {title: metered.meter.compute() for title, metered in self._metrics.items()}
+        return {**metrics, **{free(name, metrics): mean.compute() for name, mean in self._losses.items()}}
+
+
+class Metered:
+    """A metric of a task, under way."""
+
+    def __init__(self, task: Task, metric: MetricConfig) -> None:
+        self.task = task
+        self._grouped: tuple[GroupedMeter, str] | None = None
+        self.meter: Meter
+        if isinstance(metric, GroupedMetricConfig):
+            self.meter = grouped = metric.meter()
+            self._grouped = (grouped, metric.group)
+        else:
+            self.meter = metric.meter()
+
+    def update(self, scores: Tensor, batch: Labelled) -> None:
+        labels = batch.labels[self.task.label]
+        if self._grouped is None:
+            self.meter.update(scores, labels)
+        else:
+            meter, group = self._grouped
+            meter.update(scores, labels, batch.groups[group])
+
+
+def merge(meters: Sequence[Mergeable], gather: Gather) -> None:
+    """Let meters take in what those of the other processes have seen, with one message for all of them."""
+    states = [meter.state() for meter in meters]
+    ranks = gather([tensor for state in states for tensor in state])
+    start = 0
+    for meter, state in zip(meters, states, strict=True):
+        stop = start + len(state)
+        meter.merge([rank[start:stop] for rank in ranks])
+        start = stop
 
 
 def _check(task: Task) -> None:
@@ -135,10 +173,16 @@ def _check(task: Task) -> None:
     try:
         for item in task.losses:
             item.loss(logits, label)
-        for metric in task.metrics:
-            metric.meter().update(_scores(task, logits), label)
+        for metric in (*task.metrics, *(item.metric for item in task.train_metrics)):
+            metric.meter().update(scores_of(task, logits), label)
     except ConfigError as error:
         raise ConfigError(f"task {task.name or task.label}: {error}") from error
+
+
+def _row_losses(loss: LossConfig, logits: Tensor, labels: Tensor, batch: Labelled) -> Tensor:
+    if isinstance(loss, GroupedLossConfig):
+        return loss(logits, labels, batch.groups[loss.group])
+    return loss(logits, labels)
 
 
 def _divisor(task: Task, batch: Labelled) -> float:
@@ -156,7 +200,7 @@ def _outputs(task: Task, logits: Tensor) -> dict[str, Tensor]:
     return found
 
 
-def _scores(task: Task, logits: Tensor) -> Tensor:
+def scores_of(task: Task, logits: Tensor) -> Tensor:
     """What metrics compare with labels: the positive row's probability, all classes' ones, or the predicted number.
 
     Where items were sampled, the logits of all of them.
@@ -167,7 +211,7 @@ def _scores(task: Task, logits: Tensor) -> Tensor:
     return next(outputs[name] for name in ("probs1", "probs", "y", "logits") if name in outputs)
 
 
-def _free(name: str, taken: Mapping[str, object]) -> str:
+def free(name: str, taken: Mapping[str, object]) -> str:
     """The name, numbered when it is taken."""
     number, free = 2, name
     while free in taken:

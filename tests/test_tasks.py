@@ -10,10 +10,13 @@ from torch import Tensor
 from polyrec.config import Task, WeightedLoss
 from polyrec.errors import ConfigError
 from polyrec.families import LossConfig
+from polyrec.judging import TrainMetric
 from polyrec.losses.binary_cross_entropy import BinaryCrossEntropy
+from polyrec.losses.jrc import JRC
 from polyrec.losses.softmax_cross_entropy import SoftmaxCrossEntropy
 from polyrec.losses.squared_error import SquaredError
 from polyrec.metrics.auc import AUC
+from polyrec.metrics.grouped_auc import GroupedAUC
 from polyrec.metrics.mean_squared_error import MeanSquaredError
 from polyrec.tasks import Judge
 
@@ -26,6 +29,7 @@ WEIGHTS = torch.tensor([1.0, 2.0, 0.5, 1.0, 3.0, 1.0, 0.0, 1.5])
 class Rows:
     labels: dict[str, Tensor]
     sample_weights: dict[str, Tensor] = field(default_factory=dict)
+    groups: dict[str, Tensor] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -180,3 +184,33 @@ def test_a_title_given_twice_is_numbered() -> None:
 def test_what_does_not_fit_the_classes_is_found_before_training(classes: int, loss: LossConfig, message: str) -> None:
     with pytest.raises(ConfigError, match=f"task clk: {message}"):
         Judge((task(classes=classes, losses=[WeightedLoss(loss=loss)], metrics=[AUC()]),))
+
+
+USERS = torch.tensor([3, 3, 9, 3, 9, 9, 9, 3])
+
+
+def test_losses_and_metrics_of_groups_see_them() -> None:
+    losses = [WeightedLoss(loss=JRC(group="user"), weight=2.0)]
+    metrics = [GroupedAUC(group="user"), GroupedAUC(group="kind", weighting="by_rows")]
+    judge = Judge((task(classes=2, losses=losses, metrics=metrics),))
+    logits, groups = torch.cat([-LOGITS, LOGITS], dim=1), {"user": USERS, "kind": torch.zeros(8, dtype=torch.int64)}
+    batch = Rows({"clk": LABELS.long()}, {}, groups)
+    total, parts = judge.loss({"": logits}, batch)
+    expected = 2 * JRC(group="user")(logits, LABELS.long(), USERS).mean()
+    torch.testing.assert_close(total, expected)
+    assert list(parts) == ["jrc_loss"]
+    meters = judge.meters()
+    for rows in (slice(0, 3), slice(3, 8)):
+        part = Rows({"clk": LABELS[rows].long()}, {}, {name: found[rows] for name, found in groups.items()})
+        meters.update({"": logits[rows]}, part)
+    # User 3 has scores .8 and 2 above -.4, and one of them above 1.2; user 9 has .3 and -.2 over -1.5 and .1.
+    found = meters.compute()
+    assert (found["grouped_auc"], found["grouped_auc_2"]) == pytest.approx(((3 / 4 + 3 / 4) / 2, 0.75))
+
+
+def test_columns_of_groups_are_each_named_once() -> None:
+    losses = [WeightedLoss(loss=JRC(group="user"))]
+    recent = [TrainMetric(metric=GroupedAUC(group="day"))]
+    metrics = [AUC(), GroupedAUC(group="item"), GroupedAUC(group="user")]
+    found = task(classes=2, losses=losses, metrics=metrics, train_metrics=recent)
+    assert found.group_columns == ("user", "item", "day")

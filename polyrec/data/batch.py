@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -14,6 +14,7 @@ from torchrec.sparse.jagged_tensor import KeyedJaggedTensor
 
 from polyrec.config import Group, RunConfig
 from polyrec.data.columns import Column, Dense, Ragged, RaggedBags, RaggedDense, RowError
+from polyrec.data.grouping import Grouping
 from polyrec.data.lookups import Pooling, Stack, stacks
 from polyrec.data.numbers import labels as read_labels
 from polyrec.data.numbers import numbers
@@ -59,6 +60,8 @@ class Batch:
     """By column, [B]: int64 when a task of several classes reads it, else float32."""
     sample_weights: Mapping[str, Tensor]
     """By column, float32 [B]."""
+    groups: Mapping[str, Tensor] = field(default_factory=dict)
+    """By column, int64 [B]: the same for rows that losses and metrics take together."""
     sampled: SampledItems | None = None
     """Items that joined the rows."""
 
@@ -70,12 +73,13 @@ class Batch:
     @property
     def nbytes(self) -> int:
         """Memory that the tensors take."""
-        parts = [self.dense, self.counts, self.lengths, self.labels, self.sample_weights]
+        parts = [self.dense, self.counts, self.lengths, self.labels, self.sample_weights, self.groups]
         tensors = [tensor for part in parts for tensor in part.values()]
         tensors += [tensor for pair in self.sequences.values() for tensor in pair]
         for ids in self.ids.values():
             weights = ids.weights_or_none()
             tensors += [ids.values(), ids.lengths()] + ([] if weights is None else [weights])
+        tensors += [] if self.sampled is None else [self.sampled.owners, self.sampled.hidden]
         return sum(tensor.nbytes for tensor in tensors)
 
     def to(self, device: torch.device) -> Batch:
@@ -95,6 +99,7 @@ class Batch:
             lengths=move(self.lengths),
             labels=move(self.labels),
             sample_weights=move(self.sample_weights),
+            groups=move(self.groups),
             sampled=self.sampled
             and SampledItems(self.sampled.count, self.sampled.owners.to(device), self.sampled.hidden.to(device)),
         )
@@ -124,6 +129,7 @@ class Collator:
         self._weights = list(dict.fromkeys(task.sample_weight for task in config.tasks if task.sample_weight))
         if not with_labels:
             self._weights = []
+        self._grouping = Grouping(config) if with_labels else None
 
     def stages(self) -> list[Stage]:
         """The parts of the work that may fail for some rows, for finding out which rows those are."""
@@ -137,7 +143,10 @@ class Collator:
         ]
         labels = [Stage(partial(read_labels, name=name, classes=count)) for name, count in self._labels.items()]
         weights = [Stage(partial(numbers, name=name)) for name in self._weights]
-        return [*labels, *weights, *self._program.stages(), *limits, *groups]
+        made = self._program.stages()
+        if self._grouping is not None:
+            made = [*self._grouping.stages({stage.makes for stage in made}), *made]
+        return [*labels, *weights, *made, *limits, *groups]
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -182,6 +191,7 @@ class Collator:
             longest={group: max(1, int(values.max(initial=0))) for group, values in lengths.items()},
             labels={name: _tensor(read_labels(rows, name, classes)) for name, classes in self._labels.items()},
             sample_weights={name: _tensor(numbers(rows, name).astype(np.float32)) for name in self._weights},
+            groups={name: _tensor(found) for name, found in (self._grouping(rows) if self._grouping else {}).items()},
             sampled=None
             if items is None
             else SampledItems(
@@ -225,6 +235,7 @@ def empty(config: RunConfig) -> Batch:
             for name, classes in _label_classes(config).items()
         },
         sample_weights={task.sample_weight: torch.zeros(0) for task in config.tasks if task.sample_weight},
+        groups=dict.fromkeys(config.group_columns, nothing),
     )
 
 

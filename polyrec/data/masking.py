@@ -16,6 +16,13 @@ def hide(rows: pa.RecordBatch, probability: float, random: np.random.Generator) 
     return rows.append_column(HIDDEN, pa.array(random.random(rows.num_rows) < probability))
 
 
+def hide_added(rows: pa.RecordBatch, first: int, probability: float, random: np.random.Generator) -> pa.RecordBatch:
+    """The rows, of which those from `first` on joined them later, and are marked anew with this probability."""
+    marks = rows.column(HIDDEN).to_numpy(zero_copy_only=False).copy()
+    marks[first:] = random.random(len(marks) - first) < probability
+    return rows.set_column(rows.schema.get_field_index(HIDDEN), HIDDEN, pa.array(marks))
+
+
 def hidden_rows(rows: pa.RecordBatch) -> np.ndarray | None:
     """Which rows are marked so; None when nobody has marked any."""
     if HIDDEN not in rows.schema.names:

@@ -121,9 +121,11 @@ class IdFeature(FeatureConfig):
 
 
 def with_own_weights(found: Values, separator: str) -> Values:
-    """Texts `value<separator>weight` taken apart; other types have no weights of their own."""
+    """Texts `value<separator>weight` taken apart; maps have their weights beside the keys, and other types none."""
+    if found.weights is not None:
+        return found
     if not is_text(found.array):
-        return found if found.weights is not None else replace(found, weights=np.ones(len(found.array), np.float32))
+        return replace(found, weights=np.ones(len(found.array), np.float32))
     found = found.drop_missing()
     parts = compute.split_pattern(decode(found.array), separator, max_splits=1, reverse=True)
     counts = compute.list_value_length(parts).to_numpy()

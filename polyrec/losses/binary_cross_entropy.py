@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from polyrec.families import LossConfig
-from polyrec.losses._logits import one_logit
+from polyrec.losses._logits import of_one_logit, one_logit
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -31,5 +31,4 @@ class BinaryCrossEntropy(LossConfig):
         return functional.binary_cross_entropy_with_logits(flat, wanted, reduction="none")
 
     def outputs(self, logits: Tensor) -> dict[str, Tensor]:
-        flat = one_logit(logits, self.title)
-        return {"logits": flat, "probs": flat.sigmoid()}
+        return of_one_logit(logits, self.title)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from polyrec.families import LossConfig
-from polyrec.losses._logits import several_logits
+from polyrec.losses._logits import of_classes, several_logits
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -29,7 +29,4 @@ class SoftmaxCrossEntropy(LossConfig):
         return functional.cross_entropy(classes, wanted, reduction="none", label_smoothing=self.label_smoothing)
 
     def outputs(self, logits: Tensor) -> dict[str, Tensor]:
-        """With two classes also `probs1`, the probability of the second."""
-        probs = logits.softmax(1)
-        named = {"logits": logits, "probs": probs}
-        return {**named, "probs1": probs[:, 1]} if logits.shape[1] == 2 else named
+        return of_classes(logits)

@@ -1,4 +1,4 @@
-"""Metrics that are a mean over rows."""
+"""Metrics that are made of sums over rows."""
 
 from __future__ import annotations
 
@@ -42,6 +42,36 @@ class RowMean(Mean):
     def update(self, scores: Tensor, labels: Tensor) -> None:
         values = self._value(scores.detach(), labels.detach())
         self.add(float(values.sum(dtype=torch.float64)), len(labels))
+
+
+class Sums:
+    """Sums over rows of several values, and one number made of those and the number of rows; NaN without rows."""
+
+    def __init__(
+        self, values: Callable[[Tensor, Tensor], list[Tensor]], result: Callable[[float, list[float]], float]
+    ) -> None:
+        self._values = values
+        self._result = result
+        self._sums: Tensor | None = None
+        """float64: rows, then each sum."""
+
+    def update(self, scores: Tensor, labels: Tensor) -> None:
+        values = self._values(scores.detach(), labels.detach())
+        found = torch.stack([column.sum(dtype=torch.float64).cpu() for column in values])
+        found = torch.cat([torch.tensor([float(len(labels))], dtype=torch.float64), found])
+        self._sums = found if self._sums is None else self._sums + found
+
+    def state(self) -> list[Tensor]:
+        """Of no length without rows."""
+        return [torch.empty(0, dtype=torch.float64) if self._sums is None else self._sums]
+
+    def merge(self, states: list[list[Tensor]]) -> None:
+        found = [state[0].cpu() for state in states if len(state[0])]
+        self._sums = torch.stack(found).sum(0) if found else None
+
+    def compute(self) -> float:
+        rows, *sums = [0.0] if self._sums is None else self._sums.tolist()
+        return self._result(rows, sums) if rows else float("nan")
 
 
 def one_score(scores: Tensor, metric: str) -> Tensor:

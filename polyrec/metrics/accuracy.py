@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pydantic import Field
+
 from polyrec.families import Meter, MetricConfig
 
 if TYPE_CHECKING:
@@ -11,10 +13,13 @@ if TYPE_CHECKING:
 
 
 class Accuracy(MetricConfig):
-    """Of several classes the most probable one is predicted. NaN without rows or when a score is NaN."""
+    """Of several classes the most probable ones are predicted. NaN without rows or when a score is NaN."""
 
     threshold: float = 0.5
     """Probability from which a single score predicts a positive row."""
+
+    top_k: int = Field(default=1, gt=0)
+    """Classes, from the most probable one, of which one must be right."""
 
     @property
     def title(self) -> str:
@@ -27,6 +32,7 @@ class Accuracy(MetricConfig):
 
     def _right(self, scores: Tensor, labels: Tensor) -> Tensor:
         if scores.ndim == 2 and scores.shape[1] > 1:
-            return (scores.argmax(1) == labels).double().masked_fill(scores.isnan().any(1), float("nan"))
+            most = scores.argsort(dim=1, descending=True, stable=True)[:, : self.top_k]
+            return (most == labels.unsqueeze(1)).any(1).double().masked_fill(scores.isnan().any(1), float("nan"))
         flat = scores.reshape(-1)
         return ((flat >= self.threshold) == (labels > 0.5)).double().masked_fill(flat.isnan(), float("nan"))

@@ -23,10 +23,11 @@ class LogLoss(MetricConfig):
     def meter(self) -> Meter:
         from polyrec.metrics._means import RowMean
 
-        return RowMean(_surprise)
+        return RowMean(surprise)
 
 
-def _surprise(scores: Tensor, labels: Tensor) -> Tensor:
+def surprise(scores: Tensor, labels: Tensor) -> Tensor:
+    """float64 [B], minus the logarithm of the probability of each row's label."""
     if scores.ndim == 2 and scores.shape[1] > 1:
         return -scores.double().gather(1, labels.long().unsqueeze(1))[:, 0].clamp(min=LEAST).log()
     probs, wanted = scores.reshape(-1).double().clamp(LEAST, 1 - LEAST), labels.double()

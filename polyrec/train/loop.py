@@ -29,6 +29,7 @@ from polyrec.train.device import choose_device
 from polyrec.train.evaluate import add_to_history, measure, plain, shown
 from polyrec.train.profile import profiling
 from polyrec.train.progress import ProgressReport
+from polyrec.train.recent import RecentMetrics
 from polyrec.train.saver import Saver
 from polyrec.train.source import Source, Turn
 from polyrec.train.state import TrainState
@@ -72,6 +73,7 @@ class TrainRun:
         self.dense = list(self.recommender.dense().values())
         self.dense_optimizer = dense_optimizer(config.optim.dense, self.dense)
         self.judge = Judge(config.tasks)
+        self.recent = RecentMetrics(config.tasks)
         self.state = TrainState(config, self.recommender, self.dense_optimizer, ranks)
         self.progress = self.state.progress
         self.saver = Saver(config, self.state, self._golden_rows())
@@ -225,6 +227,7 @@ class TrainRun:
         self.named = self._learn(turn)
 
         progress.step += 1
+        self.recent.after(progress.step, self.ranks.gather)
         progress.samples += turn.rows_everywhere
         progress.position = turn.position.dump() if turn.position is not None else progress.position
         self.report.advance(turn.rows_everywhere)
@@ -246,6 +249,7 @@ class TrainRun:
         if limit is not None:
             torch.nn.utils.clip_grad_norm_(self.dense, limit)
         self.dense_optimizer.step()
+        self.recent.update(logits, batch)
         return {**named, "total": loss.detach()}
 
     def _penalty(self, vectors: list[Tensor]) -> Tensor | float:
@@ -271,8 +275,10 @@ class TrainRun:
         if self.progress.step % self.config.train.log_every or not self.report.is_due():
             return
         facts = {"step": label, "epoch": self.progress.epoch, "loss": self.losses["total"], "lr": rates["lr/g1"]}
-        self.report.line(facts)
-        self.board.scalars({**{f"loss/{name}": value for name, value in self.losses.items()}, **rates}, label)
+        self.report.line({**facts, **self.recent.values})
+        scalars = {f"loss/{name}": value for name, value in self.losses.items()}
+        scalars |= {f"metric/{name}": value for name, value in self.recent.values.items()}
+        self.board.scalars({**scalars, **rates}, label)
 
     def _save(self) -> None:
         path = self.saver.save()
@@ -308,6 +314,7 @@ class TrainRun:
             "samples_per_second": round(self.speed, 1),
             "losses": plain(self.losses),
             "metrics": plain(self.metrics),
+            "train_metrics": self.recent.values,
             "faults": self.faults.facts(),
             "stopped_by_signal": self.stop.number if self.is_stopping else None,
             "exit_code": self.stop.exit_code if self.is_stopping else 0,

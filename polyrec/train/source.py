@@ -16,7 +16,7 @@ from polyrec.data.columns import RowError
 from polyrec.data.faults import FaultCounts, summed
 from polyrec.data.files import agreed
 from polyrec.data.loader import RowLoader
-from polyrec.data.masking import generator, hide
+from polyrec.data.masking import generator, hide, hide_added
 from polyrec.data.numbers import costs
 from polyrec.data.position import Position
 from polyrec.data.prefetch import Prefetch
@@ -90,6 +90,8 @@ class Source:
         if faults.policy == "fail":
             return None
         stages, required = self._collate.stages(), list(self._collate.required)
+        if self._sampler is not None:
+            stages.insert(0, Stage(self._try_sampler))
         if self._cost is not None:
             stages.insert(0, Stage(partial(costs, name=self._cost[0])))
             required.append(self._cost[0])
@@ -137,6 +139,9 @@ class Source:
         """What makes a batch of rows, from them and their number in the epoch."""
 
         def prepare(rows: pa.RecordBatch, number: int) -> Batch:
+            if self._cost is not None and self.loader.sieve is not None:
+                # Where a cost that cannot be used is no error, batches are cut as if it were 0.
+                costs(rows, self._cost[0])
             sampled = self._sampled(rows, epoch, number)
             try:
                 return self._collate(sampled)
@@ -156,9 +161,17 @@ class Source:
         if self._sampler is None:
             return Sampled(rows)
         found = self._sampler(rows, random_for(seed, self._kind, epoch, rank, number))
-        if masking and hiding and found.items is not None:
-            found = replace(found, items=hide(found.items, masking.negative_probability, hiding))
+        if masking and hiding:
+            probability = masking.negative_probability
+            if found.items is not None:
+                return replace(found, items=hide(found.items, probability, hiding))
+            return replace(found, rows=hide_added(found.rows, rows.num_rows, probability, hiding))
         return found
+
+    def _try_sampler(self, rows: pa.RecordBatch) -> None:
+        """Fails for rows that the sampler cannot use."""
+        assert self._sampler is not None
+        self._sampler(rows, random_for(self._config.train.seed, self._kind, 0, self._ranks.rank, 0))
 
     def faults(self) -> FaultCounts:
         """Those of all ranks in all passes, on every rank."""

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from polyrec import catalog
-from polyrec.families import Meter, MetricConfig
+from polyrec.families import GroupedMetricConfig, Meter, MetricConfig
 
 NAMES = catalog.names(MetricConfig)
 
@@ -78,3 +78,33 @@ def test_one_score_that_is_nan_shows(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_titles_are_words(name: str) -> None:
     assert catalog.find(MetricConfig, name).example().title.isidentifier()
+
+
+GROUPED = [name for name in NAMES if issubclass(catalog.find(MetricConfig, name), GroupedMetricConfig)]
+
+
+@pytest.mark.parametrize("name", GROUPED)
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_groups_may_be_spread_over_batches_and_ranks(name: str, ranks: int) -> None:
+    scores, labels = rows()
+    groups = torch.arange(400) * 7 % 11 - 5 + 2**61 * (torch.arange(400) % 2)
+    metric = catalog.find(MetricConfig, name).example()
+    assert isinstance(metric, GroupedMetricConfig)
+    whole = metric.meter()
+    whole.update(scores, labels, groups)
+    meters = [metric.meter() for _ in range(ranks)]
+    for number, batch in enumerate(zip(*(column.split(9) for column in (scores, labels, groups)), strict=True)):
+        meters[number % min(ranks, 2)].update(*batch)
+    merged = metric.meter()
+    merged.merge([meter.state() for meter in meters])
+    assert math.isfinite(whole.compute())
+    assert merged.compute() == pytest.approx(whole.compute(), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", GROUPED)
+def test_without_groups_all_rows_are_one(name: str) -> None:
+    metric = catalog.find(MetricConfig, name).example()
+    assert isinstance(metric, GroupedMetricConfig)
+    meter = metric.meter()
+    meter.update(*rows(), torch.full((400,), 2**61))
+    assert metered(name, *rows()).compute() == meter.compute()

@@ -191,6 +191,14 @@ def test_values_that_are_no_texts_weigh_1() -> None:
     assert out.weights.tolist() == [1, 1, 1]
 
 
+def test_weights_of_a_map_stand_beside_its_keys_whatever_divides_texts() -> None:
+    maps = pa.array([[("a", 2.0), ("b:7", None)], None], pa.map_(pa.string(), pa.float64()))
+    feature = IdFeature(name="f", column="c", bucket=HASH, default=None, separator="|", kv_separator=":")
+    found = feature.transform(pa.record_batch({"c": maps}))
+    assert found.weights is not None
+    assert (found.weights.tolist(), found.lengths.tolist()) == ([2.0, 1.0], [2, 0])
+
+
 def test_maps_hold_values_and_weights() -> None:
     kind = pa.map_(pa.string(), pa.float64())
     column = pa.array([[("x", 9.0)], [("abc", 0.5), ("efg", None)], None, [("hij", 2.0)]], kind)

@@ -69,7 +69,7 @@ def test_empty_files_are_told(both: tuple[str, str], caplog: pytest.LogCaptureFi
     root = both[1]
     with caplog.at_level(logging.WARNING):
         expand([f"{root}/day=1"], ())
-    assert f"{root}/{EMPTY}: is empty and left out" in caplog.text
+    assert f"left out of the data: 1 empty ({root}/{EMPTY})" in caplog.text
     with pytest.raises(DataError, match="holds only empty files"):
         expand([f"{root}/{EMPTY}"], ())
 

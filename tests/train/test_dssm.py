@@ -152,12 +152,23 @@ def test_a_resumed_run_learns_the_same(tmp_path: Path) -> None:
 
 
 def test_two_ranks_draw_for_themselves_and_learn_together(tmp_path: Path) -> None:
-    """Tables are sharded, and one rank has a batch less than the other."""
+    """Tables are sharded, rows of one rank alone are faulty, and those of the other cost three times as much: it has
+    three times as many batches."""
     write(tmp_path)
-    pq.write_table(pq.read_table(tmp_path / "train.parquet").slice(0, 5950), tmp_path / "train.parquet")
-    config = run(tmp_path, "hard_negative", epochs=6)
-    result = on_two_ranks(config, tmp_path / "ranks")["result"]
-    assert result["samples"] == 6 * 5950
+    table = pq.read_table(tmp_path / "train.parquet")
+    item = table.column("item").to_numpy().copy()
+    item[7:2100:30] = 999
+    table = table.set_column(table.schema.get_field_index("item"), "item", pa.array(item))
+    cost = np.where(np.arange(6000) < 3000, 1, 3)
+    pq.write_table(table.append_column("cost", pa.array(cost)), tmp_path / "train.parquet", row_group_size=700)
+    settings = run(tmp_path, "hard_negative", epochs=6).model_dump()
+    settings["data"].update(faults={"policy": "skip"}, cost_column="cost", cost_limit=200.0)
+    settings["data"]["masking"] = {"features": ["shade"], "probability": 0.1, "negative_probability": 0.1}
+    result = on_two_ranks(RunConfig.model_validate(settings), tmp_path / "ranks")["result"]
+    assert result["samples"] == 6 * (6000 - 70)
+    assert result["faults"] == {"count": 6 * 70, "rows_left_out": 6 * 70, "by_column": {"item": {"range": 6 * 70}}}
+    # A rank has 3,000 rows of 3, of which 66 fit into a batch.
+    assert result["steps"] == 6 * -(-3000 // 66)
     assert result["metrics"]["recall_at_20"] > 0.7
     assert result["evaluated"] == pytest.approx(result["metrics"])
 

@@ -175,13 +175,19 @@ def test_all_ranks_know_of_a_signal_to_one(tmp_path: Path, at: int, steps: int) 
 
 def test_uneven_ranks_neither_hang_nor_lose_rows_and_another_number_goes_on(tmp_path: Path) -> None:
     small.data(tmp_path, train_rows=1010, eval_rows=303)
-    config = small.config(tmp_path, train__epochs=1, train__saving={"every_steps": 3})
+    task = small.settings(tmp_path)["tasks"][0]
+    grouped = [{"kind": "grouped_auc", "group": "color"}, {"kind": "ndcg_at_k", "group": "item", "k": 3}]
+    recent = [{"metric": {"kind": "auc"}, "every_steps": 2}]
+    tasks = [{**task, "metrics": [*task["metrics"], {"kind": "xauc"}, *grouped], "train_metrics": recent}]
+    config = small.config(tmp_path, tasks=tasks, train__epochs=1, train__saving={"every_steps": 3})
     found = on_two_ranks(config, tmp_path / "job")
     # 505 rows each: six steps, the last with 5 rows on either rank.
     assert found["result"]["samples"] == 1010
     assert found["result"]["steps"] == 6
     alone = api.evaluate(config)["metrics"]
-    assert found["result"]["evaluated"]["auc"] == pytest.approx(alone["auc"], abs=1e-6)
+    assert set(alone) == {"auc", "xauc", "grouped_auc", "ndcg_at_3", "binary_cross_entropy"}
+    assert found["result"]["evaluated"] == pytest.approx(alone, abs=1e-6)
+    assert 0.4 < found["result"]["train_metrics"]["auc"] < 0.9
     newest = checkpoints.newest(tmp_path / "model")
     assert newest is not None
     checkpoints.whole.remove(newest)

@@ -32,19 +32,22 @@ from polyrec.families import ReaderConfig
 TYPES = {"int": pa.int64(), "float": pa.float32(), "double": pa.float64(), "string": pa.string()}
 SHOWN = {"int": "int64", "float": "float32", "double": "float64", "string": "UTF-8 text"}
 SAMPLE_BYTES = 1 << 20
-"""Beginning of a file from which the types of undeclared columns are inferred."""
+"""Beginning of a file from which the types of columns without a declared one are inferred."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class CsvColumn(Frozen):
     name: str
-    type: Literal["int", "float", "double", "string"]
+    type: Literal["int", "float", "double", "string"] | None = None
+    """None to tell it from the first megabyte of each file: int, float, else string."""
     default: str | None = None
     """Stands for an empty value; None makes it a null."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        if self.default is not None:
+        if self.default is not None and self.type is None:
+            raise ValueError(f"column {self.name} has a default, so it needs a type")
+        if self.default is not None and self.type is not None:
             try:
                 pa.scalar(self.default).cast(TYPES[self.type])
             except pa.ArrowInvalid as error:
@@ -56,7 +59,7 @@ class Csv(ReaderConfig):
     """Spans count bytes; a line belongs to the span that its first byte lies in. `.gz` files are read by one rank."""
 
     columns: tuple[CsvColumn, ...] = ()
-    """Columns in the order of the file when it has no header; with a header, those whose type is not to be inferred."""
+    """Columns in the order of the file when it has no header; with a header, those whose type or default is given."""
     separator: str = Field(default=",", min_length=1)
     """One character or several. Several split a line wherever they stand, quoted or not."""
     header: bool
@@ -77,7 +80,7 @@ class Csv(ReaderConfig):
         return ()
 
     def arrow_schema(self, path: str) -> pa.Schema:
-        declared = {column.name: TYPES[column.type] for column in self.columns}
+        declared = {column.name: TYPES[column.type] for column in self.columns if column.type is not None}
         names = self._names(path)
         inferred = {} if declared.keys() >= set(names) else self._inferred(path, names)
         return pa.schema([(name, declared.get(name) or inferred[name]) for name in names])

@@ -110,10 +110,19 @@ def _opened(path: str) -> Iterator[pq.ParquetFile]:
 
 
 def _batches(file: pq.ParquetFile, groups: list[int], columns: list[str], is_remote: bool) -> Iterator[pa.RecordBatch]:
-    """The rows of some row groups; of a store, one group by one, so that no more than one is fetched ahead."""
+    """The rows of some row groups; of a store, one group by one, so that no more than one is fetched ahead.
+
+    Arrow cannot read lists of dictionaries across the end of a row group.
+    """
     rows = _rows_together(file, groups, columns, is_remote)
-    for part in [[group] for group in groups] if is_remote else [groups]:
+    is_apart = is_remote or any(_holds_dictionaries(file.schema_arrow.field(name).type) for name in columns)
+    for part in [[group] for group in groups] if is_apart else [groups]:
         yield from file.iter_batches(rows, part, columns)
+
+
+def _holds_dictionaries(kind: pa.DataType) -> bool:
+    inner = [kind.field(number).type for number in range(kind.num_fields)]
+    return any(pa.types.is_dictionary(part) or _holds_dictionaries(part) for part in inner)
 
 
 def _row_groups(file: pq.ParquetFile) -> list[tuple[int, int, int]]:

@@ -11,9 +11,10 @@ from pydantic import Field
 from polyrec.data.samplers import Sampled
 from polyrec.data.samplers._edges import Edges, EdgeTable, read_edges
 from polyrec.data.samplers._items import ItemTable, item_schema, read_items
+from polyrec.data.samplers._read import one_each
 from polyrec.errors import DataError
 from polyrec.families import SamplerConfig
-from polyrec.features._values import column, values
+from polyrec.features._values import values
 
 ROUNDS = 8
 """Times that items which may not be drawn are drawn anew; after that all items are weighed, which takes longer."""
@@ -116,7 +117,7 @@ class NegativeSampler:
 
     def _joined(self, edges: Edges | None, rows: pa.RecordBatch) -> Pairs:
         """The rows and the items that their users have edges to, in the order of the rows, then of the items."""
-        return _NO_PAIRS if edges is None else edges.of(column(rows, self._user_column), self._user_column)
+        return _NO_PAIRS if edges is None else edges.of(one_each(rows, self._user_column), self._user_column)
 
     def _shared(self, own: Pairs, chosen: Pairs, random: np.random.Generator) -> tuple[np.ndarray, Pairs]:
         """Items for all rows, and the pairs of a row and a place among them that must not count."""

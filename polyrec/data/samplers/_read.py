@@ -18,7 +18,7 @@ from polyrec.data.readers.parquet import Parquet
 from polyrec.errors import DataError
 from polyrec.families import ReaderConfig
 from polyrec.features._hashing import hash_texts, murmur64
-from polyrec.features._values import as_text, compute, decode, missing, plain
+from polyrec.features._values import as_text, compute, decode, missing, plain, values
 
 _TYPED = re.compile(r"\w+:(int32|int64|float|double|string)", re.IGNORECASE)
 """A field of a header, such as `id:int64`; other first lines are rows."""
@@ -123,6 +123,20 @@ def hashes(values: pa.Array, name: str) -> tuple[np.ndarray, np.ndarray]:
         texts = texts.fill_null("")
     given = np.ones(len(texts), bool) if absent is None else ~absent
     return hash_texts(texts, murmur64), given
+
+
+def one_each(rows: pa.RecordBatch, name: str) -> pa.Array:
+    """The one value of each row, null for none; slot text gives it as a list."""
+    found = values(rows, name)
+    if found.single:
+        return found.array
+    several = found.lengths > 1
+    if several.any():
+        row = int(np.argmax(several))
+        what = f"{found.lengths[row]} values; a row is about one, so correct the row"
+        raise found.error_in(row, what, "size", np.flatnonzero(several))
+    places = np.maximum(np.cumsum(found.lengths) - 1, 0)
+    return found.array.take(pa.array(places, mask=found.lengths == 0))
 
 
 class Ids:

@@ -13,9 +13,10 @@ from polyrec.data.samplers import Sampled
 from polyrec.data.samplers._edges import EdgeTable, read_edges
 from polyrec.data.samplers._items import ItemTable, item_schema, read_items
 from polyrec.data.samplers._layers import Layer
+from polyrec.data.samplers._read import one_each
 from polyrec.errors import DataError
 from polyrec.families import SamplerConfig
-from polyrec.features._values import column, numbers
+from polyrec.features._values import is_list, numbers
 
 
 class TDM(SamplerConfig):
@@ -119,7 +120,7 @@ class TreeSampler:
     def _path(self, rows: pa.RecordBatch) -> np.ndarray:
         """For each row its node on each layer, int64 [B, layers], -1 for none."""
         name = self._config.item_column
-        found = column(rows, name)
+        found = one_each(rows, name)
         leaves = self._items.ids.numbers(found, name)
         for wrong, what in (
             (leaves < 0, "is not in the tree"),
@@ -127,7 +128,8 @@ class TreeSampler:
         ):
             if wrong.any():
                 row = int(np.argmax(wrong))
-                raise RowError(f"column {name}", row, f"item {found[row].as_py()} {what}; leave such rows out")
+                text = f"item {found[row].as_py()} {what}; leave such rows out"
+                raise RowError(f"column {name}", row, text, "range", np.flatnonzero(wrong))
         path = np.full((len(leaves), self._last + 1), -1, np.int64)
         owners, nodes = self._edges.of(found, name)
         layers = self._layer_of[nodes]
@@ -157,7 +159,7 @@ class TreeSampler:
         columns: list[pa.Array] = []
         for number, field in enumerate(rows.schema):
             if field.name == config.label:
-                labels = pa.array((np.arange(len(nodes)) < num_ancestors).astype(np.int64)).cast(field.type)
+                labels = _labels(len(nodes), num_ancestors, field.type)
                 columns.append(pa.concat_arrays([rows.column(number), labels]))
             elif field.name in schema.names:
                 kind = schema.field(field.name).type
@@ -165,3 +167,11 @@ class TreeSampler:
             else:
                 columns.append(pa.concat_arrays([rows.column(number), copies.column(number)]))
         return pa.record_batch(columns, names=rows.schema.names)
+
+
+def _labels(count: int, num_ones: int, kind: pa.DataType) -> pa.Array:
+    """As many ones, then zeros, in the type of the data's column; slot text has lists of one value each."""
+    labels = pa.array((np.arange(count) < num_ones).astype(np.int64))
+    if is_list(kind):
+        labels = pa.LargeListArray.from_arrays(pa.array(np.arange(count + 1)), labels)
+    return labels.cast(kind)

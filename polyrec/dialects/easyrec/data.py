@@ -101,6 +101,7 @@ def read_data(root: Node) -> DataSection:
         "drop_remainder": remainder if kind.value == "parquet" else False,
         "shuffle_rows": mapped(buffer, lambda rows: rows if shuffle.value else 0),
         "file_order": mapped(shuffle, lambda on: "shuffled" if on else "kept"),
+        "faults": {"policy": mapped(node.flag("ignore_error", False), lambda on: "skip" if on else "fail")},
         "sampler": read_sampler(node),
     }
     labels, weight = node.texts("label_fields"), text_or_none(node, "sample_weight")

@@ -155,7 +155,6 @@ REFUSED = {
     "data_config.selected_cols": Refusal("RTP columns are not available yet; name input_fields", ("",)),
     "data_config.selected_col_types": Refusal("RTP columns are not available yet; name input_fields", ("",)),
     "data_config.rtp_separator": Refusal("RTP columns are not available yet; name input_fields", (";",)),
-    "data_config.ignore_error": Refusal("skipping of broken rows " + _LATER, (False,)),
     "data_config.data_compression_type": Refusal("compressed records are not available yet", ("",)),
     "data_config.n_data_batch_tfrecord": Refusal("TFRecord files are not available yet", (0,)),
     "data_config.feature_fields": Refusal("DataHub input " + _LATER),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -23,7 +23,10 @@ READERS = {"ParquetDataset": "parquet", "CsvDataset": "csv", "OdpsDataset": "odp
 READER_NUMBERS = {1: "OdpsDataset", 2: "ParquetDataset", 3: "CsvDataset", 4: "OdpsDatasetV1"}
 COMPRESSIONS = {name: name for name in ("UNCOMPRESSED", "ZSTD", "LZ4_FRAME")}
 OF_TABLES = ("is_orderby_partition", "odps_data_quota_name", "odps_data_compression")
-TYPES = {"INT32": "int", "INT64": "int", "STRING": "string", "FLOAT": "float", "DOUBLE": "float"}
+OF_TEXT = ("input_fields", "input_fields_str", "delimiter", "with_header")
+TYPES = {"INT32": "int", "INT64": "int", "STRING": "string", "FLOAT": "float", "DOUBLE": "double"}
+NESTED = ("ARRAY_", "MAP_")
+"""How the names of types begin whose values are lists and maps, which text files do not hold."""
 TYPE_NUMBERS = {0: "INT32", 1: "INT64", 2: "STRING", 3: "FLOAT", 4: "DOUBLE"}
 TYPE_ALIASES = {**TYPES, "INT": "int", "BIGINT": "int"}
 
@@ -53,13 +56,16 @@ def read_data(root: Node) -> DataSection:
         return DataSection(Value(None, root.origin), "raw", "", [], [], hash_function, {})
     UNUSED.settle(node)
     kind = node.choice("dataset_type", READERS, numbers=READER_NUMBERS)
-    columns = _columns(node)
+    columns = _columns(node) if kind.value == "csv" else []
     reader: dict[str, Any] = {"kind": kind}
-    delimiter, header = node.text("delimiter", ","), node.flag("with_header", False)
+    header = Value(False, node.origin)
     if kind.value == "csv":
+        delimiter, header = node.text("delimiter", ","), node.flag("with_header", False)
         if not columns and not header.value:
             node.report.problem(kind.origin, node.at("input_fields"), "is required for a CSV file without header")
         reader.update(columns=columns, separator=delimiter, header=header, quotes=True)
+    else:
+        node.ignore(dict.fromkeys(OF_TEXT, "only text files have it; others name and type their columns themselves"))
     in_order = node.flag("is_orderby_partition", False)
     quota = node.text("odps_data_quota_name", "pay-as-you-go")
     compression = node.choice("odps_data_compression", COMPRESSIONS, "LZ4_FRAME")
@@ -75,9 +81,9 @@ def read_data(root: Node) -> DataSection:
         "batch_size": batch_size,
         "eval_batch_size": positive(node, "eval_batch_size", batch_size.value),
         "drop_remainder": node.flag("drop_remainder", False),
-        # The buffer counts batches upstream; files of Parquet and tables keep their order there.
+        # The buffer counts batches upstream, and only files of text change their order there.
         "shuffle_rows": mapped(buffer, lambda batches: batches * batch_size.value if shuffle.value else 0),
-        "file_order": mapped(shuffle, lambda on: "shuffled" if on and kind.value == "csv" else "kept"),
+        "file_order": mapped(shuffle, lambda on: "shuffled" if on else "kept"),
         "dealing": mapped(in_order, lambda on: "each_file" if on and kind.value == "odps" else "end_to_end"),
     }
     draft |= _costs(node, [column["name"].value for column in reader.get("columns", ())] if not header.value else [])
@@ -133,8 +139,7 @@ def _columns(node: Node) -> list[dict[str, Any]]:
     """The columns of a CSV file; upstream has no default for empty text, so it stays null."""
     columns = []
     for field in node.children("input_fields"):
-        name, kind = field.text("input_name"), field.choice("input_type", TYPES, numbers=TYPE_NUMBERS)
-        columns.append({"name": name, "type": kind, "default": None})
+        columns.append({"name": field.text("input_name"), "type": _type(field), "default": None})
     text = node.text("input_fields_str", "")
     for part in text.value.split(";") if text.value else ():
         name, _, word = part.partition(":")
@@ -142,11 +147,29 @@ def _columns(node: Node) -> list[dict[str, Any]]:
             continue
         word = word.strip().upper()
         if word not in TYPE_ALIASES:
-            hint = nearest(word, TYPE_ALIASES)
-            message = f"{part.strip()}: {word or 'no type'} is not supported{hint}; known: {', '.join(TYPE_ALIASES)}"
+            message = f"{part.strip()}: {_not_a_type(word, TYPE_ALIASES)}"
             node.report.problem(text.origin, node.at("input_fields_str"), message)
             continue
         columns.append(
             {"name": Value(name.strip(), text.origin), "type": Value(TYPE_ALIASES[word], text.origin), "default": None}
         )
     return columns
+
+
+def _type(field: Node) -> Value[str] | None:
+    """None where it is left to be told from the values, as upstream does."""
+    given = field.ask("input_type")
+    if not given:
+        return None
+    word = given[-1].scalar
+    if isinstance(word, str) and word.startswith(NESTED):
+        given[-1].mark_read()
+        given[-1].wrong(_not_a_type(word, TYPES))
+        return Value("string", given[-1].origin)
+    return field.choice("input_type", TYPES, numbers=TYPE_NUMBERS)
+
+
+def _not_a_type(word: str, known: Mapping[str, str]) -> str:
+    if word.startswith(NESTED):
+        return f"{word} is not in text files; declare it STRING, whose values features divide by their separators"
+    return f"{word or 'no type'} is not supported{nearest(word, known)}; known: {', '.join(known)}"

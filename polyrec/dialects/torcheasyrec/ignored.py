@@ -55,7 +55,12 @@ IGNORED = {
     "sgd_optimizer|adagrad_optimizer|rowwise_adagrad_optimizer|adam_optimizer.max_gradient": (
         "only gradient_clipping would use it"
     ),
-    "auc.thresholds": "this AUC is exact, not binned",
+    "auc|multiclass_auc.thresholds": "this AUC is exact, not binned",
+    "xauc.sample_ratio": "all pairs of rows count, none is drawn",
+    "xauc.max_pairs": "all pairs of rows count, none is drawn",
+    "xauc.in_batch": "all pairs of rows count, wherever they stand",
+    "grouped_xauc.max_pairs_per_group": "all pairs of a group count, none is drawn",
+    "normalized_entropy.eta": "labels that are all alike have no normalized entropy",
 }
 
 _MODELS = [
@@ -124,27 +129,17 @@ REFUSED = {
     },
     **{f"model_config.{name}": Refusal(f"model {name} {_LATER}; available: {_AVAILABLE}") for name in _MODELS},
     "dssm.in_batch_negative": Refusal("negatives of the batch are not available yet; use a sampler", (False,)),
-    "task_towers.train_metrics": Refusal("metrics of training batches are not available yet; use metrics"),
     "task_towers.task_space_indicator_label": Refusal(
         "weights by a task's space " + _LATER + "; use sample_weight_name"
     ),
     "task_towers.in_task_space_weight": Refusal("weights by a task's space " + _LATER, (1, 1.0)),
     "task_towers.out_task_space_weight": Refusal("weights by a task's space " + _LATER, (1, 1.0)),
     "task_towers.pareto_min_loss_weight": Refusal("Pareto weights of losses " + _LATER, (0, 0.0)),
-    "model_config.train_metrics": Refusal("metrics of training batches are not available yet; use metrics"),
     "model_config.variational_dropout": Refusal("variational dropout " + _LATER),
     "model_config.use_pareto_loss_weight": Refusal("Pareto weights of losses " + _LATER, (False,)),
-    "losses.jrc_loss": Refusal("jrc_loss " + _LATER + "; use binary_cross_entropy"),
-    "losses.binary_focal_loss": Refusal("binary_focal_loss " + _LATER + "; use binary_cross_entropy"),
     "losses.recon_loss": Refusal("recon_loss " + _LATER),
     "losses.commitment_loss": Refusal("commitment_loss " + _LATER),
     "losses.contrastive_loss": Refusal("contrastive_loss " + _LATER),
-    **{
-        f"metrics.{name}": Refusal(
-            f"{name} {_LATER}; available: auc, mean_absolute_error, mean_squared_error, accuracy, recall_at_k"
-        )
-        for name in (["multiclass_auc", "grouped_auc", "xauc", "grouped_xauc", "normalized_entropy"])
-    },
 }
 
 UNUSED = Unused(IGNORED, REFUSED)

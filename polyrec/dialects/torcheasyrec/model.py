@@ -10,14 +10,13 @@ from polyrec.dialects.node import Node, Value
 from polyrec.dialects.torcheasyrec.data import DataSection
 from polyrec.dialects.torcheasyrec.groups import Group, Tables, Wide, group_drafts, read_groups
 from polyrec.dialects.torcheasyrec.ignored import UNUSED
+from polyrec.dialects.torcheasyrec.judging import read_losses, read_metrics, read_train_metrics
 from polyrec.dialects.torcheasyrec.layers import HEAD, LINEAR, mlp, required_mlp
 from polyrec.dialects.torcheasyrec.multi import MULTI, tower_tasks
 from polyrec.dialects.torcheasyrec.rank import RANK, WIDE_WIDTHS, check_named
 from polyrec.dialects.torcheasyrec.readout import Feature
 from polyrec.dialects.torcheasyrec.values import weight_init
 
-METRICS = ("auc", "mean_absolute_error", "mean_squared_error", "accuracy", "recall_at_k")
-LOSSES = ("binary_cross_entropy", "softmax_cross_entropy", "l2_loss")
 SIMILARITIES = {"COSINE": "cosine", "INNER_PRODUCT": "inner_product", "EUCLID": "euclid"}
 SIMILARITY_NUMBERS = {0: "COSINE", 1: "INNER_PRODUCT", 2: "EUCLID"}
 
@@ -44,9 +43,9 @@ def read_model(root: Node, features: Mapping[str, Feature], data: DataSection) -
     if model is not None:
         draft["model"] = model
     if message is not None and kind in MULTI:
-        draft["tasks"] = tower_tasks(node, message, data, lambda tower: _task(tower, data, is_match=False))
+        draft["tasks"] = tower_tasks(node, message, data, lambda tower: _task(tower, data, features, is_match=False))
     else:
-        draft["tasks"] = [_task(node, data, is_match=kind == "dssm")]
+        draft["tasks"] = [_task(node, data, features, is_match=kind == "dssm")]
     if message is None:
         draft["model"] = {"kind": Value(None, first_unknown(node) or node.origin)}
         if not has_unknown(node) and not any(node.ask(name) for name in UNUSED.names("model_config")):
@@ -170,66 +169,17 @@ MODELS: dict[str, Callable[[Node, Mapping[str, Group]], dict[str, Any]]] = {
 }
 
 
-def _task(node: Node, data: DataSection, *, is_match: bool) -> dict[str, Any]:
+def _task(node: Node, data: DataSection, features: Mapping[str, Feature], *, is_match: bool) -> dict[str, Any]:
     classes = node.integer("num_class", 1)
     draft: dict[str, Any] = {
         "name": "",
         "classes": classes,
-        "losses": _losses(node, classes, is_match=is_match),
-        "metrics": _metrics(node),
+        "losses": read_losses(node, classes, features, is_match=is_match),
+        "metrics": read_metrics(node, features),
+        "train_metrics": read_train_metrics(node, features),
         "weight": 1.0,
         "sample_weight": data.weights[0] if data.weights else None,
         "weighting": "by_sum",
     }
     draft["label"] = data.labels[0] if data.labels else Value("unknown", node.origin)
     return draft
-
-
-def _losses(node: Node, classes: Value[int], *, is_match: bool) -> list[dict[str, Any]]:
-    """`is_match`: the model compares a row's own item with sampled ones, and the label does not count."""
-    losses = []
-    for message in node.children("losses"):
-        UNUSED.settle(message)
-        kind = message.one_of(LOSSES)
-        loss = message.child(kind) if kind else None
-        if loss is None or kind is None:
-            if not message.fields:
-                message.wrong(f"is empty; give it one of {', '.join(LOSSES)}")
-            continue
-        UNUSED.settle(loss)
-        draft: dict[str, Any] = {"kind": "squared_error"}
-        if kind != "l2_loss":
-            draft = {"kind": kind, "label_smoothing": loss.number("label_smoothing", 0.0)}
-        if is_match:
-            if kind != "softmax_cross_entropy" or loss.number("label_smoothing", 0.0).value:
-                loss.wrong("dssm learns by softmax_cross_entropy without label_smoothing")
-            draft = {"kind": "sampled_softmax"}
-        elif (kind == "softmax_cross_entropy") != (classes.value > 1):
-            needs = "2 or more" if kind == "softmax_cross_entropy" else "1"
-            loss.wrong(f"needs num_class {needs}, not {classes.value}")
-        losses.append({"loss": draft, "weight": 1.0})
-    if not node.ask("losses"):
-        node.report.problem(node.origin, node.at("losses"), "is required")
-    # Where none could be read there is a problem already; a stand-in keeps it from being told twice.
-    stand_in = {"kind": "sampled_softmax"} if is_match else {"kind": "binary_cross_entropy", "label_smoothing": 0.0}
-    return losses or [{"loss": stand_in}]
-
-
-def _metrics(node: Node) -> list[dict[str, Any]]:
-    metrics = []
-    for message in node.children("metrics"):
-        UNUSED.settle(message)
-        kind = message.one_of(METRICS)
-        metric = message.child(kind) if kind else None
-        if metric is None or kind is None:
-            if not message.fields:
-                message.wrong(f"is empty; give it one of {', '.join(METRICS)}")
-            continue
-        UNUSED.settle(metric)
-        draft: dict[str, Any] = {"kind": kind}
-        if kind == "accuracy":
-            draft["threshold"] = metric.number("threshold", 0.5)
-        elif kind == "recall_at_k":
-            draft["k"] = metric.integer("top_k", 5)
-        metrics.append(draft)
-    return metrics

@@ -45,6 +45,19 @@ def test_types_and_nulls(tmp_path: Path) -> None:
     ]
 
 
+def test_a_column_without_a_type_is_told_from_its_values(tmp_path: Path) -> None:
+    columns = tuple(CsvColumn(name=name) for name in ("id", "price", "city", "none"))
+    path = write(tmp_path, "1,2.5,rome,\n2,,,\n")
+    reader = Csv(columns=columns, header=False)
+    assert rows(reader, path) == [
+        {"id": 1, "price": 2.5, "city": "rome", "none": None},
+        {"id": 2, "price": None, "city": None, "none": None},
+    ]
+    assert reader.arrow_schema(path).types == [pa.int64(), pa.float32(), pa.string(), pa.string()]
+    with pytest.raises(ValidationError, match="column id has a default, so it needs a type"):
+        CsvColumn(name="id", default="1")
+
+
 def test_an_empty_value_takes_the_default(tmp_path: Path) -> None:
     columns = (
         CsvColumn(name="id", type="int", default="7"),

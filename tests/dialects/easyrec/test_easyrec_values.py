@@ -33,6 +33,7 @@ def test_upstream_defaults_are_written_out(read: Read) -> None:
     config = read()
     data = config.data
     assert (data.batch_size, data.eval_batch_size, data.shuffle_rows, data.file_order) == (32, 32, 32, "shuffled")
+    assert data.faults.policy == "fail"
     assert (config.train.steps, config.train.epochs, config.train.log_every) == (10, None, 10)
     saving = config.train.saving
     assert (saving.every_steps, saving.every_seconds, saving.keep, saving.at_start) == (1000, None, 10, True)
@@ -46,6 +47,11 @@ def test_upstream_defaults_are_written_out(read: Read) -> None:
         }  # fmt: skip
     assert config.tasks[0].weighting == "by_nonzero"
     assert (config.train.output_penalty, config.train.kernel_penalty) == (0.0, 1e-4)
+
+
+def test_ignored_errors_leave_their_rows_out(read: Read) -> None:
+    config = read(("label_fields", "ignore_error: true label_fields"))
+    assert (config.data.faults.policy, config.data.faults.budget) == ("skip", None)
 
 
 def test_every_group_has_tables_of_its_own_with_small_starts(read: Read) -> None:

@@ -18,7 +18,7 @@ train_config {
   grad_clipping {}
 }
 export_config {}
-data_config { input_fields {} }
+data_config { dataset_type: CsvDataset input_fields {} }
 feature_configs { custom_feature { expression: "" operator_params { fields { value { list_value {} } } } } }
 model_config {
   feature_groups {
@@ -31,11 +31,24 @@ model_config {
   losses { binary_cross_entropy {} }
   losses { softmax_cross_entropy {} }
   losses { l2_loss {} }
+  losses { jrc_loss {} }
+  losses { binary_focal_loss {} }
   metrics { auc {} }
   metrics { mean_absolute_error {} }
   metrics { mean_squared_error {} }
   metrics { accuracy {} }
   metrics { recall_at_k {} }
+  metrics { multiclass_auc {} }
+  metrics { grouped_auc {} }
+  metrics { xauc {} }
+  metrics { grouped_xauc {} }
+  metrics { normalized_entropy {} }
+  train_metrics { auc {} }
+  train_metrics { recall_at_k {} }
+  train_metrics { mean_absolute_error {} }
+  train_metrics { mean_squared_error {} }
+  train_metrics { accuracy {} }
+  train_metrics { xauc {} }
 }
 """
 OPTIMIZERS = [

@@ -94,7 +94,7 @@ def test_both_names_of_the_name_map(read: Read, field: str) -> None:
 
 def test_the_shuffle_buffer_counts_batches(read: Read) -> None:
     data = read(("label_fields", "batch_size: 100 shuffle: true label_fields")).data
-    assert (data.shuffle_rows, data.file_order) == (3200, "kept")
+    assert (data.shuffle_rows, data.file_order) == (3200, "shuffled")
 
 
 def test_csv_columns(read: Read) -> None:
@@ -103,8 +103,34 @@ def test_csv_columns(read: Read) -> None:
     reader = dumped(config.data.reader)
     assert (reader["separator"], reader["header"], reader["quotes"]) == ("\t", False, True)
     assert [(column["name"], column["type"]) for column in reader["columns"]] == [
-        ("town", "int"), ("clk", "int"), ("w", "float"),
+        ("town", "int"), ("clk", "int"), ("w", "double"),
     ]  # fmt: skip
+
+
+def test_a_column_without_a_type_gets_the_one_of_its_values(read: Read, tmp_path: Path) -> None:
+    fields = 'input_fields { input_name: "town" } input_fields { input_name: "clk" input_type: INT32 }'
+    reader = read(("ParquetDataset", f"CsvDataset {fields}")).data.reader
+    assert [column["type"] for column in dumped(reader)["columns"]] == [None, "int"]
+    (tmp_path / "a.csv").write_text("rome,1\n7,0\n")
+    assert [str(kind) for kind in reader.arrow_schema(str(tmp_path / "a.csv")).types] == ["string", "int64"]
+    (tmp_path / "a.csv").write_text("3,1\n7,0\n")
+    assert [str(kind) for kind in reader.arrow_schema(str(tmp_path / "a.csv")).types] == ["int64", "int64"]
+
+
+@pytest.mark.parametrize(
+    "fields", ['input_fields { input_name: "a" input_type: ARRAY_INT64 }', 'input_fields_str: "a:MAP_STRING_INT64"']
+)
+def test_text_holds_no_lists(small: str, fields: str) -> None:
+    with pytest.raises(ConfigError, match="is not in text files; declare it STRING, whose values features divide"):
+        load_text(small.replace("ParquetDataset", f"CsvDataset {fields}"), "small.config", "torcheasyrec")
+
+
+def test_columns_of_other_files_are_told_to_need_no_fields(small: str) -> None:
+    fields = 'delimiter: ";" with_header: true input_fields { input_name: "a" input_type: ARRAY_ARRAY_FLOAT }'
+    loaded = load_text(small.replace("ParquetDataset", f"ParquetDataset {fields}"), "small.config", "torcheasyrec")
+    told = {problem.path: problem.message for problem in loaded.report.ignored}
+    assert {"data_config.delimiter", "data_config.with_header", "data_config.input_fields"} <= told.keys()
+    assert "only text files have it" in told["data_config.input_fields"]
 
 
 def test_words_of_the_data_section_may_be_given_by_number(read: Read) -> None:
@@ -305,8 +331,7 @@ def test_embedding_names_share_a_table_and_must_agree(read: Read) -> None:
         ("num_steps: 10", "num_steps: 0", "needs num_steps or num_epochs"),
         ("num_steps: 10", 'num_steps: 10 mixed_precision: "BF16"', "mixed precision is not available yet"),
         ("binary_cross_entropy {}", "softmax_cross_entropy {}", "needs num_class 2 or more"),
-        ("binary_cross_entropy {}", "jrc_loss { session_name: 'u' }", "jrc_loss is not available yet"),
-        ("losses {", "metrics { grouped_auc { grouping_key: 'u' } } losses {", "grouped_auc is not available yet"),
+        ("binary_cross_entropy {}", "recon_loss {}", "recon_loss is not available yet"),
         ("adagrad_optimizer {}", "lamb_optimizer {}", "lamb is not available yet"),
         (DEEP, DEEP.replace("DEEP }", "WIDE }"), "only deepfm, wide_and_deep and xdeepfm take a WIDE group"),
         ("group_type: DEEP", "group_type: JAGGED_SEQUENCE", "did you mean SEQUENCE?"),
