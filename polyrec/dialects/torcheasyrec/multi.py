@@ -14,7 +14,9 @@ from polyrec.dialects.torcheasyrec.layers import HEAD, LINEAR, mlp, required_mlp
 from polyrec.dialects.torcheasyrec.rank import first_group, masks
 
 Groups = Mapping[str, Group]
-OF_TOWERS: dict[str, str] = dict.fromkeys(("losses", "metrics", "num_class"), "each of task_towers has its own")
+OF_TOWERS: dict[str, str] = dict.fromkeys(
+    ("losses", "metrics", "train_metrics", "num_class"), "each of task_towers has its own"
+)
 
 
 def tower_tasks(model: Node, message: Node, data: DataSection, read: Callable[[Node], dict[str, Any]]) -> Any:

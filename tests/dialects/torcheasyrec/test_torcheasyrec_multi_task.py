@@ -185,7 +185,6 @@ WRONG = [
     ("mmoe", '"cvr"', '"ctr"', "already"),
     ("mmoe", "weight: 0.5", "in_task_space_weight: 0.5", "weights by a task's space is not available yet"),
     ("mmoe", "weight: 0.5", 'task_space_indicator_label: "click"', "weights by a task's space is not available yet"),
-    ("mmoe", "weight: 0.5", "train_metrics { auc {} }", "use metrics"),
     ("mmoe", JUDGED, "metrics { auc {} }", "losses: is required"),
     ("mmoe", JUDGED, JUDGED + " num_class: 3", "needs num_class 1, not 3"),
     ("simple_multi_task", 'tower_name: "ctr"', "", "tower_name: is required"),
