@@ -92,7 +92,7 @@ def works(
 
         def with_features() -> None:
             count = 0
-            for batch, _ in loader().prepared(collate, 0):
+            for batch, _ in loader().prepared(lambda rows, _: collate(rows), 0):
                 count += batch.size
             assert count == data.rows
 
