@@ -20,6 +20,11 @@ BATCH_BYTES = 16 << 20
 """Memory that they may take: of rows that are long, fewer are decoded together."""
 TRIED_ROWS = 64
 """Rows that are decoded to see how long texts are, where a file does not say."""
+LONG_BYTES = 64
+"""Texts that may be longer than this on average are looked at, where a file does not say."""
+ENCODED_ROWS = 8192
+"""Rows that row groups need on average for texts to come as dictionaries, since each group has dictionaries of its own.
+"""
 WORD_BYTES, COLUMN_BYTES = 2, 8
 """Bytes a row that the words of a column of text may take in the file, packed, and all of it, unpacked, for a
 dictionary to be faster: of more words Arrow's table of them costs more than it saves."""
@@ -82,10 +87,12 @@ def _read(
 
 def _of_few_words(file: pq.ParquetFile, span: Span, columns: tuple[str, ...]) -> list[str]:
     """Columns of text of which few words make up all of the span's row groups."""
-    schema = file.schema_arrow
+    schema, groups = file.schema_arrow, _groups_of(file, span)
+    if not groups or groups[-1][2] - groups[0][1] < ENCODED_ROWS * len(groups):
+        return []
     found = {name for name in columns or schema.names if schema.names.count(name) == 1}
     found = {name for name in found if schema.field(name).type == pa.string()}
-    for number, _, _ in _groups_of(file, span):
+    for number, _, _ in groups:
         group = file.metadata.row_group(number)
         for place in range(group.num_columns):
             column = group.column(place)
@@ -119,17 +126,30 @@ def _rows_together(file: pq.ParquetFile, groups: list[int], columns: list[str], 
             name = column.path_in_schema.partition(".")[0]
             if name not in columns:
                 continue
-            is_text = column.physical_type == "BYTE_ARRAY" and name not in codes
-            if is_text and column.has_dictionary_page:
+            if column.physical_type != "BYTE_ARRAY" or name in codes:
+                # Numbers are 8 bytes at most once they are decoded, and codes and the few words that they are of too.
+                size += column.num_values * 8
+                continue
+            # Texts that stand in full say how long they are.
+            length = _average_text(column) if column.has_dictionary_page else 0.0
+            size += max(column.total_uncompressed_size, column.num_values * min(length, LONG_BYTES))
+            if length > LONG_BYTES:
                 unknown[name] = None
-            # Numbers are 8 bytes at most once they are decoded; texts that stand in full say how long they are.
-            size += column.total_uncompressed_size if is_text else column.num_values * 8
         width = max(width, size / max(1, found.num_rows))
     if unknown and not is_remote and file.metadata.row_group(groups[0]).num_rows > TRIED_ROWS:
         # A text that many rows share stands once in the file, and in memory for each of them.
         tried = next(file.iter_batches(TRIED_ROWS, groups[:1], list(unknown)), None)
         width += 0.0 if tried is None else tried.nbytes / tried.num_rows
     return max(1, min(BATCH_ROWS, int(BATCH_BYTES / max(width, 1.0))))
+
+
+def _average_text(column: pq.ColumnChunkMetaData) -> float:
+    """About the most bytes that the words of a dictionary have on average: its bytes among the fewest words that codes
+    of such a size tell apart."""
+    words = column.data_page_offset - column.dictionary_page_offset
+    codes = column.total_compressed_size - words
+    bits = min(8 * codes / max(1, column.num_values), 32)
+    return max(0, column.total_uncompressed_size - codes) / 2 ** (bits - 1)
 
 
 @contextmanager
@@ -161,7 +181,9 @@ def _opened(path: str, encoded: Callable[[pq.ParquetFile], list[str]] | None = N
 def _batches(file: pq.ParquetFile, groups: list[int], columns: list[str], is_remote: bool) -> Iterator[pa.RecordBatch]:
     """The rows of some row groups; of a store, one group by one, so that no more than one is fetched ahead."""
     rows = _rows_together(file, groups, columns, is_remote)
-    for part in [[group] for group in groups] if is_remote else [groups]:
+    has_codes = any(pa.types.is_dictionary(field.type) for field in file.schema_arrow)
+    # Each group has dictionaries of its own, so batches end with it.
+    for part in [[group] for group in groups] if is_remote or has_codes else [groups]:
         # With one thread to hand work to, handing it over only costs.
         yield from file.iter_batches(rows, part, columns, use_threads=pa.cpu_count() > 1)
 
