@@ -69,14 +69,14 @@ class Batch:
 
     @property
     def nbytes(self) -> int:
-        """Memory that the tensors take."""
+        """Memory that the tensors take; what several stacks look up stands there once."""
         parts = [self.dense, self.counts, self.lengths, self.labels, self.sample_weights]
         tensors = [tensor for part in parts for tensor in part.values()]
         tensors += [tensor for pair in self.sequences.values() for tensor in pair]
         for ids in self.ids.values():
             weights = ids.weights_or_none()
             tensors += [ids.values(), ids.lengths()] + ([] if weights is None else [weights])
-        return sum(tensor.nbytes for tensor in tensors)
+        return sum({(tensor.data_ptr(), tensor.nbytes): tensor.nbytes for tensor in tensors}.values())
 
     def to(self, device: torch.device) -> Batch:
         """The same batch on another device."""

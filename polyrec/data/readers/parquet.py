@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from polyrec import storage
 from polyrec.data.readers import Span, check_columns
 from polyrec.errors import DataError
 from polyrec.families import ReaderConfig
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 BATCH_ROWS = 65_536
 """Rows decoded together at most: enough to make Arrow's cost for each batch and column small."""
@@ -158,6 +161,8 @@ def _opened(path: str, encoded: Callable[[pq.ParquetFile], list[str]] | None = N
 
     `encoded` names columns of text that it shall give as dictionaries.
     """
+    import pyarrow.parquet as pq
+
     is_remote = storage.is_remote(path)
     # Without a buffer Arrow takes each column of a row group whole, so memory would follow the size of row groups.
     # A store answers few large requests faster than many small ones, so there the columns are taken whole.
