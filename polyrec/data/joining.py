@@ -44,13 +44,13 @@ def _side_by_side(parts: Sequence[pa.DictionaryArray]) -> pa.DictionaryArray:
     """The dictionaries one after another, so that a word may stand there twice, and the codes moved to match: several
     times faster than finding the words that they share, which is what Arrow does."""
     words: list[pa.Array] = []
-    bases: dict[tuple[int | None, ...], int] = {}
+    bases: dict[tuple[int, ...], int] = {}
     codes = pa.concat_arrays([part.indices for part in parts])
     moved = stored(codes).copy()
     start = count = 0
     for part in parts:
         own = part.dictionary
-        key = (len(own), own.offset, *(buffer and buffer.address for buffer in own.buffers()))
+        key = (len(own), own.offset, *(buffer.address for buffer in own.buffers() if buffer is not None))
         if key not in bases:
             bases[key] = count
             words.append(own)
