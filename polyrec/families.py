@@ -70,14 +70,18 @@ class ReaderConfig(Component):
         No columns named means all of them.
         """
 
+    def read_encoded(self, span: Span, columns: tuple[str, ...]) -> Iterator[tuple[Span, pa.RecordBatch]]:
+        """As `read`, but a column of text may come as a dictionary of its words, in some batches and not in others."""
+        return self.read(span, columns)
+
     def read_marked(self, span: Span, columns: tuple[str, ...]) -> Iterator[tuple[Span, pa.RecordBatch]]:
-        """As `read`, of files that may hold lines or values that cannot be read: those are rows and nulls too.
+        """As `read_encoded`, of files that may hold lines or values that cannot be read: those are rows and nulls too.
 
         The column `faults.MARKS` tells of them. The rows of a file are the same whoever reads it which way.
         """
         from polyrec.data.faults import unmarked
 
-        for piece, rows in self.read(span, columns):
+        for piece, rows in self.read_encoded(span, columns):
             yield piece, unmarked(rows)
 
     def place(self, span: Span, row: int) -> str:
@@ -371,28 +375,3 @@ class ScheduleConfig(Component):
     @abstractmethod
     def rate(self, base: float, progress: int) -> float:
         """Learning rate after `progress` whole steps (or epochs), from the optimizer's own rate."""
-
-
-__all__ = [
-    "BucketConfig",
-    "Encoder",
-    "EncoderConfig",
-    "FeatureConfig",
-    "Frozen",
-    "GroupedLossConfig",
-    "GroupedMeter",
-    "GroupedMetricConfig",
-    "InitConfig",
-    "LossConfig",
-    "Meter",
-    "MetricConfig",
-    "ModelConfig",
-    "NormalizerConfig",
-    "NumberEmbeddingConfig",
-    "OperatorConfig",
-    "OptimizerConfig",
-    "ReaderConfig",
-    "Sampler",
-    "SamplerConfig",
-    "ScheduleConfig",
-]

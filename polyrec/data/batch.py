@@ -72,7 +72,7 @@ class Batch:
 
     @property
     def nbytes(self) -> int:
-        """Memory that the tensors take."""
+        """Memory that the tensors take; what several stacks look up stands there once."""
         parts = [self.dense, self.counts, self.lengths, self.labels, self.sample_weights, self.groups]
         tensors = [tensor for part in parts for tensor in part.values()]
         tensors += [tensor for pair in self.sequences.values() for tensor in pair]
@@ -80,7 +80,7 @@ class Batch:
             weights = ids.weights_or_none()
             tensors += [ids.values(), ids.lengths()] + ([] if weights is None else [weights])
         tensors += [] if self.sampled is None else [self.sampled.owners, self.sampled.hidden]
-        return sum(tensor.nbytes for tensor in tensors)
+        return sum({(tensor.data_ptr(), tensor.nbytes): tensor.nbytes for tensor in tensors}.values())
 
     def to(self, device: torch.device) -> Batch:
         """The same batch on another device."""

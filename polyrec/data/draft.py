@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -17,8 +17,16 @@ from polyrec.families import ReaderConfig
 class Draft:
     """What has been taken for a batch, and which of it stays."""
 
-    def __init__(self, reader: ReaderConfig, sieve: Sieve | None, log: FaultLog | None) -> None:
+    def __init__(
+        self,
+        reader: ReaderConfig,
+        join: Callable[[Sequence[pa.RecordBatch]], pa.RecordBatch],
+        sieve: Sieve | None,
+        log: FaultLog | None,
+    ) -> None:
+        """`join` makes one batch of several."""
         self._reader = reader
+        self._join = join
         self._sieve = sieve
         self._log = log
         self._parts: list[Part] = []
@@ -39,7 +47,7 @@ class Draft:
     def rows(self) -> pa.RecordBatch:
         """Those rows; what cannot be used in them is null."""
         if len(self._rows) > 1:
-            self._rows = [pa.concat_batches(self._rows)]
+            self._rows = [self._join(self._rows)]
         return self._rows[0]
 
     @property
@@ -47,11 +55,10 @@ class Draft:
         """Those rows as they were read."""
         if not self._is_changed:
             return self.rows
-        return pa.concat_batches(self._taken).take(pa.array(self._numbers))
+        return self._join(self._taken).take(pa.array(self._numbers))
 
     def add(self, parts: Sequence[Part]) -> None:
-        found = [part.rows() for part in parts]
-        rows = found[0] if len(found) == 1 else pa.concat_batches(found)
+        rows = self._join([part.rows() for part in parts])
         numbers = np.arange(self._count, self._count + rows.num_rows)
         self._parts += parts
         self._count += rows.num_rows

@@ -16,6 +16,7 @@ from polyrec.data.columns import RowError
 from polyrec.data.cursor import Cursor, Part, Pieces, Room, Rows
 from polyrec.data.draft import Draft
 from polyrec.data.faults import MARK, MARKS, FaultLog
+from polyrec.data.joining import as_stored, is_encoded, joined
 from polyrec.data.numbers import costs, usable_costs
 from polyrec.data.position import Position, Work, deal, remaining
 from polyrec.data.readers import Span, check_columns
@@ -89,12 +90,12 @@ class RowLoader:
 
     def batches(self, epoch: int, start: Position | None = None) -> Iterator[tuple[pa.RecordBatch, Position]]:
         """Batches of `batch_size` rows, the last one smaller, each with the position of the row after it."""
-        return self.prepared(lambda rows, _: rows, epoch, start)
+        return self.prepared(lambda rows, _: self.as_stored(rows), epoch, start)
 
     def prepared(
         self, prepare: Callable[[pa.RecordBatch, int], T], epoch: int, start: Position | None = None
     ) -> Iterator[tuple[T, Position]]:
-        """What `prepare` makes of each batch and its number in the epoch, from 0.
+        """What `prepare` makes of each batch, whose texts may be dictionaries, and its number in the epoch, from 0.
 
         A row that it refuses is named by its place in the files, or dealt with by the sieve.
         """
@@ -106,7 +107,17 @@ class RowLoader:
     ) -> Iterator[tuple[T, pa.RecordBatch, Position]]:
         """The same, each with its rows as they were read."""
         for item, draft, position in self._made(prepare, epoch, start):
-            yield item, draft.originals, position
+            yield item, self.as_stored(draft.originals), position
+
+    def as_stored(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Rows of a batch with the types that they have in the first file."""
+        assert self._schema is not None
+        return as_stored(rows, self._schema)
+
+    def joined(self, batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+        """Rows of several batches as one."""
+        assert self._schema is not None
+        return joined(batches, self._schema)
 
     def _made(
         self, prepare: Callable[[pa.RecordBatch, int], T], epoch: int, start: Position | None
@@ -126,7 +137,7 @@ class RowLoader:
 
     def _next(self, cursor: Cursor, prepare: Callable[[pa.RecordBatch, int], T], number: int) -> tuple[T, Draft] | None:
         """The next batch: filled up again for each row that turns out to be of no use."""
-        draft = Draft(self.reader, self.sieve, self.faults)
+        draft = Draft(self.reader, self.joined, self.sieve, self.faults)
         while True:
             parts = cursor.take(self._room(draft))
             if parts:
@@ -146,7 +157,7 @@ class RowLoader:
         _, found = next(self._read(Span(path, 0, self.reader.length(path))), (None, None))
         if found is None:
             return rows
-        tried = found.slice(0, TRIED_ROWS)
+        tried = self.as_stored(self._fitted(path, found.slice(0, TRIED_ROWS)))
         fitting = max(1, int(most / max(tried.nbytes / tried.num_rows, 1.0)))
         if fitting < rows:
             log.info("%d rows are shuffled together, not %d: more do not fit into data.memory", fitting, rows)
@@ -243,7 +254,7 @@ class RowLoader:
         yield from mixer.flush()
 
     def _read(self, span: Span) -> Iterator[tuple[Span, pa.RecordBatch]]:
-        return (self.reader.read if self.sieve is None else self.reader.read_marked)(span, self.columns)
+        return (self.reader.read_encoded if self.sieve is None else self.reader.read_marked)(span, self.columns)
 
     def _again(self, block: Work, after: Position) -> Rows:
         """A block that was begun earlier, read once more and put in the same order."""
@@ -256,22 +267,27 @@ class RowLoader:
                 pieces.append((piece, parts[-1].num_rows))
                 missing -= parts[-1].num_rows
                 if not missing:
-                    return block_rows(pa.concat_batches(parts), pieces, block, after)
+                    return block_rows(self.joined(parts), pieces, block, after)
         raise DataError(f"{block.spans[-1].path}: has fewer rows than when the checkpoint was written")
 
     def _fitted(self, path: str, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Rows in the types of the first file, so that rows of several files join in one batch."""
+        """Rows in the types of the first file, or dictionaries of those, so that rows of several files join."""
         schema = self._schema = self._schema or self._first_schema(batch.schema.names)
         if batch.schema.equals(schema):
             return batch
-        columns = []
+        columns, fields = [], []
         for column, field, first in zip(batch.columns, batch.schema, schema, strict=True):
+            if field.type == first.type or is_encoded(field.type, first.type):
+                columns.append(column)
+                fields.append(field)
+                continue
             try:
                 columns.append(column.cast(first.type))
+                fields.append(first)
             except pa.ArrowException as error:
                 problem = f"is {field.type} here and {first.type} in {self.files[0]}; write it alike in all files"
                 raise DataError(f"{path}: column {field.name}: {problem}") from error
-        return pa.record_batch(columns, schema)
+        return pa.record_batch(columns, pa.schema(fields))
 
     def _first_schema(self, names: Sequence[str]) -> pa.Schema:
         """Of the first file of all, not of the first that this rank reads, so that all ranks agree."""
@@ -287,6 +303,7 @@ class _Mixer:
 
     def __init__(self, loader: RowLoader, start: Position) -> None:
         self.rows = loader.shuffle_rows
+        self.join = loader.joined
         self.seeds = (loader.seed, start.epoch, ROW_ORDER, loader.rank)
         self.start = start
         self.number = start.number
@@ -328,7 +345,7 @@ class _Mixer:
         if not self.count:
             return
         block = Work(tuple(self.spans), self.count, (*self.seeds, self.number))
-        rows, pieces = pa.concat_batches(self.parts), self.pieces
+        rows, pieces = self.join(self.parts), self.pieces
         self.number += 1
         self.parts, self.pieces, self.spans, self.count = [], [], [], 0
         yield block_rows(rows, pieces, block, self.after(*self.last))

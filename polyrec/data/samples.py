@@ -29,7 +29,7 @@ def sample_rows(
 
     def tried(rows: pa.RecordBatch, _: int) -> pa.RecordBatch:
         collate(rows)
-        return rows
+        return loader.as_stored(rows)
 
     sieve = Sieve(config.data.faults, collate.stages())
     loader = RowLoader(reader, files, columns, batch_size=count, sieve=sieve)

@@ -83,9 +83,14 @@ def _packs(columns: Sequence[Given]) -> Iterator[list[int]]:
     for place, column in enumerate(columns):
         by_size.setdefault(column.size, []).append(place)
     for places in by_size.values():
-        most = max(1, BLOCK // max(1, len(columns[0].chosen)))
-        for start in range(0, len(places), most):
-            yield places[start : start + most]
+        pack, count = [], 0
+        for place in places:
+            if pack and count + columns[place].count > BLOCK:
+                yield pack
+                pack, count = [], 0
+            pack.append(place)
+            count += columns[place].count
+        yield pack
 
 
 def _packed(columns: Sequence[Given]) -> Packed:

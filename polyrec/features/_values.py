@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute
 from pyarrow import types
 
 from polyrec.assets import assets
@@ -18,8 +17,20 @@ from polyrec.families import BucketConfig
 from polyrec.features._hashing import text_offsets
 from polyrec.features._keeping import holds, kept, missing
 
-# PyArrow makes its functions when it is imported, where a type checker does not see them.
-compute: Any = pyarrow.compute
+
+class _Compute:
+    """PyArrow's functions. Their module is loaded when the first is called, since it takes long to make them all."""
+
+    def __getattr__(self, name: str) -> Any:
+        import pyarrow.compute
+
+        found = getattr(pyarrow.compute, name)
+        setattr(self, name, found)
+        return found
+
+
+# A type checker does not see functions that are made while a module loads.
+compute: Any = _Compute()
 
 FloatType = type[np.float32] | type[np.float64]
 FILL_IN = "correct it, or leave it empty and set a default"

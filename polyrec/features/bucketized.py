@@ -89,7 +89,7 @@ class BucketizedFeature(FeatureConfig):
             numbers, given = number_columns([column(rows, features[place].column) for place in places])
             ids = reached(numbers, boundaries)
             if default is not None:
-                ids[~given] = int(reached(np.array([default]), boundaries)[0])
+                np.putmask(ids, ~given, reached(np.array([default]), boundaries)[0])
                 given[:] = True
             for place, own, chosen, lengths in zip(places, ids, given, given.astype(np.int32), strict=True):
                 found[place] = Ragged(own if default is not None else own[chosen], lengths)

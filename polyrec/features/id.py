@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
 import numpy as np
 import pyarrow as pa
+from pyarrow import types
 from pydantic import Field, model_validator
 
 from polyrec.data.columns import Column, Ragged
 from polyrec.families import BucketConfig, FeatureConfig
+from polyrec.features._keeping import nulls, stored
 from polyrec.features._side_by_side import Texts, hash_columns
 from polyrec.features._values import (
     Values,
@@ -86,28 +88,38 @@ class IdFeature(FeatureConfig):
     def transform_all(cls, features: Sequence[IdFeature], rows: pa.RecordBatch) -> list[Column]:
         """Texts that are one value each and are hashed alike go together."""
         found: list[Column | None] = [None] * len(features)
-        together: dict[str, list[tuple[int, HashBucket, Texts]]] = {}
+        together: dict[str, list[_Hashed]] = {}
         for place, feature in enumerate(features):
-            texts = feature._hashed_texts(rows)
+            texts = feature._hashed_texts(rows, place)
             if texts is None:
                 found[place] = feature.transform(rows)
             else:
-                together.setdefault(texts[0].function, []).append((place, *texts))
+                together.setdefault(texts.bucket.function, []).append(texts)
         for function, columns in together.items():
-            hashed = hash_columns([texts for _, _, texts in columns], FUNCTIONS[function])
-            for (place, bucket, _), (hashes, given) in zip(columns, hashed, strict=True):
-                found[place] = features[place]._given(bucket.rows_of_hashes(hashes), given)
+            hashed = hash_columns([item.texts for item in columns], FUNCTIONS[function])
+            for item, (hashes, given) in zip(columns, hashed, strict=True):
+                ids = item.bucket.rows_of_hashes(hashes)
+                feature = features[item.place]
+                made = feature._given(ids, given) if item.codes is None else feature._spread(ids, given, item.codes)
+                found[item.place] = made
         return [item for item in found if item is not None]
 
-    def _hashed_texts(self, rows: pa.RecordBatch) -> tuple[HashBucket, Texts] | None:
+    def _hashed_texts(self, rows: pa.RecordBatch, place: int) -> _Hashed | None:
         """The column, if each of its texts is one value that only needs its hash."""
         bucket = self.bucket
         if not isinstance(bucket, HashBucket) or self.kv_separator is not None or self.weight_column is not None:
             return None
-        texts = Texts.of(column(rows, self.column))
+        array, codes = column(rows, self.column), None
+        if types.is_dictionary(array.type):
+            # More words than rows, as short slices of a dictionary have, are not worth hashing.
+            if 0 < len(array.dictionary) <= len(array):
+                array, codes = array.dictionary, array.indices
+            else:
+                array = decode(array)
+        texts = Texts.of(array)
         if texts is None or (self.separator is not None and texts.holds(self.separator.encode())):
             return None
-        return bucket, texts
+        return _Hashed(place, bucket, texts, codes)
 
     def _given(self, ids: np.ndarray, given: np.ndarray) -> Ragged:
         """With the default where no id is given."""
@@ -115,9 +127,35 @@ class IdFeature(FeatureConfig):
             return Ragged(ids, given.astype(np.int32))
         return Ragged(pad(ids, given, self._default_row), np.ones(len(given), np.int32))
 
+    def _spread(self, ids: np.ndarray, given: np.ndarray, codes: pa.Array) -> Ragged:
+        """The ids of words for each row, with the default where no word is given."""
+        default = -1 if self.default is None else self._default_row
+        gaps, numbers = nulls(codes), stored(codes)
+        # What stands in the place of a null may be no code.
+        found = (ids if len(ids) == len(given) else pad(ids, given, default)).take(numbers, mode="clip")
+        if gaps is not None:
+            np.putmask(found, gaps, default)
+        if self.default is not None or (gaps is None and len(ids) == len(given)):
+            return Ragged(found, np.ones(len(found), np.int32))
+        chosen = found >= 0
+        return Ragged(found[chosen], chosen.astype(np.int32))
+
     @classmethod
     def example(cls) -> IdFeature:
         return cls(name="city", column="city", bucket=HashBucket.example(), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Hashed:
+    """A column of one text a row."""
+
+    place: int
+    """Of the feature."""
+    bucket: HashBucket
+    texts: Texts
+    """Of the rows, or the words of a dictionary."""
+    codes: pa.Array | None
+    """Which of the words each row has."""
 
 
 def with_own_weights(found: Values, separator: str) -> Values:

@@ -55,10 +55,10 @@ def masked(text: str) -> str:
 
 def fault(url: str) -> str | None:
     """Why a URL cannot be used, as far as its text tells; None for paths and for good URLs."""
-    from polyrec.storage import stores
-
     if scheme(url) in ("", "file"):
         return None
+    from polyrec.storage import stores
+
     return stores.password_fault(url) or (None if scheme(url) == TABLES else stores.fault(url))
 
 

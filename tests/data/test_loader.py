@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from polyrec.data.columns import RowError
 from polyrec.data.loader import RowLoader
 from polyrec.data.position import Position
-from polyrec.data.readers import _text
+from polyrec.data.readers import Span, _text, parquet
 from polyrec.data.readers.csv import Csv, CsvColumn
 from polyrec.data.readers.parquet import Parquet
 from polyrec.errors import DataError
@@ -337,3 +337,44 @@ def test_each_file_is_dealt_by_itself(sizes: list[int], before: int, after: int,
             assert rows == sorted(rows)
             given_rows += rows
         assert sorted(given_rows) == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(FILES.filter(any), st.data(), st.integers(1, 9), SHUFFLE, st.integers(0, 20))
+def test_texts_are_the_same_whether_they_come_as_dictionaries_or_in_full(
+    sizes: list[int], data: st.DataObject, batch_size: int, shuffle: int, stop: int
+) -> None:
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parquet, "ENCODED_ROWS", 1)
+        patch.setattr(parquet, "WORD_BYTES", 1000)
+        patch.setattr(parquet, "COLUMN_BYTES", 1000)
+        paths, seen = [], set[pa.DataType]()
+        for number, size in enumerate(sizes):
+            texts = pa.array(data.draw(st.lists(st.sampled_from(["a", "bc", "", None]), min_size=size, max_size=size)))
+            paths.append(str(Path(folder) / f"part-{number}.parquet"))
+            table = pa.table({"row": pa.array(range(size), pa.int64()), "text": texts.cast(pa.string())})
+            pq.write_table(table, paths[-1], row_group_size=7, use_dictionary=data.draw(st.booleans()))
+
+        def loader(reader: ReaderConfig) -> RowLoader:
+            return RowLoader(reader, paths, ("row", "text"), batch_size=batch_size, shuffle_rows=shuffle)
+
+        def prepare(rows: pa.RecordBatch, _: int) -> list[dict[str, Any]]:
+            seen.add(rows.schema.field("text").type)
+            return rows.to_pylist()
+
+        plain = list(loader(InFull()).batches(1))
+        found = list(loader(Parquet()).with_rows(prepare, 1))
+        assert [(item, rows.to_pylist(), rows.schema) for item, rows, _ in found] == [
+            (rows.to_pylist(), rows.to_pylist(), rows.schema) for rows, _ in plain
+        ]
+        at = stop % len(found)
+        again = list(loader(Parquet()).prepared(prepare, 1, found[at][2]))
+        assert [item for item, _ in again] == [item for item, _, _ in found[at + 1 :]]
+        assert seen <= {pa.string(), pa.dictionary(pa.int32(), pa.string())}
+
+
+class InFull(Parquet):
+    """Never gives dictionaries."""
+
+    def read_encoded(self, span: Span, columns: tuple[str, ...]) -> Iterator[tuple[Span, pa.RecordBatch]]:
+        return self.read(span, columns)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from polyrec import storage
 from polyrec.data.readers import Span, check_columns
 from polyrec.errors import DataError
 from polyrec.families import ReaderConfig
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 BATCH_ROWS = 65_536
 """Rows decoded together at most: enough to make Arrow's cost for each batch and column small."""
@@ -19,6 +23,14 @@ BATCH_BYTES = 16 << 20
 """Memory that they may take: of rows that are long, fewer are decoded together."""
 TRIED_ROWS = 64
 """Rows that are decoded to see how long texts are, where a file does not say."""
+LONG_BYTES = 64
+"""Texts that may be longer than this on average are looked at, where a file does not say."""
+ENCODED_ROWS = 8192
+"""Rows that row groups need on average for texts to come as dictionaries, since each group has dictionaries of its own.
+"""
+WORD_BYTES, COLUMN_BYTES = 2, 8
+"""Bytes a row that the words of a column of text may take in the file, packed, and all of it, unpacked, for a
+dictionary to be faster: of more words Arrow's table of them costs more than it saves."""
 
 
 class Parquet(ReaderConfig):
@@ -43,34 +55,72 @@ class Parquet(ReaderConfig):
             return tuple(Span(path, start, stop) for _, start, stop in _row_groups(file) if stop > start)
 
     def read(self, span: Span, columns: tuple[str, ...]) -> Iterator[tuple[Span, pa.RecordBatch]]:
-        begin = span.start + span.skip
-        with _opened(span.path) as file:
-            names = file.schema_arrow.names
-            check_columns(span.path, columns, names)
-            wanted = list(columns or names)
-            groups = [group for group in _row_groups(file) if group[1] < span.stop and group[2] > begin]
-            if not groups:
-                return
-            row = groups[0][1]
-            is_remote = storage.is_remote(span.path)
-            for batch in _batches(file, [group[0] for group in groups], wanted, is_remote):
-                first, last = max(begin, row), min(span.stop, row + batch.num_rows)
-                if first < last:
-                    piece = batch.slice(first - row, last - first).select(wanted).replace_schema_metadata(None)
-                    yield Span(span.path, first, last), piece
-                row += batch.num_rows
-                if row >= span.stop:
-                    return
+        return _read(span, columns)
+
+    def read_encoded(self, span: Span, columns: tuple[str, ...]) -> Iterator[tuple[Span, pa.RecordBatch]]:
+        return _read(span, columns, partial(_of_few_words, span=span, columns=columns))
 
     @classmethod
     def example(cls) -> Parquet:
         return cls()
 
 
+def _read(
+    span: Span, columns: tuple[str, ...], encoded: Callable[[pq.ParquetFile], list[str]] | None = None
+) -> Iterator[tuple[Span, pa.RecordBatch]]:
+    begin = span.start + span.skip
+    with _opened(span.path, encoded) as file:
+        names = file.schema_arrow.names
+        check_columns(span.path, columns, names)
+        wanted = list(columns or names)
+        groups = _groups_of(file, span)
+        if not groups:
+            return
+        row = groups[0][1]
+        is_remote = storage.is_remote(span.path)
+        for batch in _batches(file, [group[0] for group in groups], wanted, is_remote):
+            first, last = max(begin, row), min(span.stop, row + batch.num_rows)
+            if first < last:
+                piece = batch.slice(first - row, last - first).select(wanted).replace_schema_metadata(None)
+                yield Span(span.path, first, last), piece
+            row += batch.num_rows
+            if row >= span.stop:
+                return
+
+
+def _of_few_words(file: pq.ParquetFile, span: Span, columns: tuple[str, ...]) -> list[str]:
+    """Columns of text of which few words make up all of the span's row groups."""
+    schema, groups = file.schema_arrow, _groups_of(file, span)
+    if not groups or groups[-1][2] - groups[0][1] < ENCODED_ROWS * len(groups):
+        return []
+    found = {name for name in columns or schema.names if schema.names.count(name) == 1}
+    found = {name for name in found if schema.field(name).type == pa.string()}
+    for number, _, _ in groups:
+        group = file.metadata.row_group(number)
+        for place in range(group.num_columns):
+            column = group.column(place)
+            name = column.path_in_schema
+            if name in found and not _has_few_words(column):
+                found.remove(name)
+    return sorted(found)
+
+
+def _has_few_words(column: pq.ColumnChunkMetaData) -> bool:
+    if not column.has_dictionary_page:
+        return False
+    words = column.data_page_offset - column.dictionary_page_offset
+    # The second holds only where next to no texts stand in full after a dictionary that has become too large.
+    return (
+        words <= WORD_BYTES * min(column.num_values, BATCH_ROWS)
+        and column.total_uncompressed_size <= COLUMN_BYTES * column.num_values
+    )
+
+
 def _rows_together(file: pq.ParquetFile, groups: list[int], columns: list[str], is_remote: bool) -> int:
     """How many rows of these row groups take at most `BATCH_BYTES` in memory, about; by the file's own word alone where
     a look at some rows would be fetched for."""
     width, unknown = 0.0, dict[str, None]()
+    codes = {field.name for field in file.schema_arrow if pa.types.is_dictionary(field.type)}
     for group in groups:
         found = file.metadata.row_group(group)
         size = 0.0
@@ -79,10 +129,15 @@ def _rows_together(file: pq.ParquetFile, groups: list[int], columns: list[str], 
             name = column.path_in_schema.partition(".")[0]
             if name not in columns:
                 continue
-            if column.physical_type == "BYTE_ARRAY" and column.has_dictionary_page:
+            if column.physical_type != "BYTE_ARRAY" or name in codes:
+                # Numbers are 8 bytes at most once they are decoded, and codes and the few words that they are of too.
+                size += column.num_values * 8
+                continue
+            # Texts that stand in full say how long they are.
+            length = _average_text(column) if column.has_dictionary_page else 0.0
+            size += max(column.total_uncompressed_size, column.num_values * min(length, LONG_BYTES))
+            if length > LONG_BYTES:
                 unknown[name] = None
-            # Numbers are 8 bytes at most once they are decoded; texts that stand in full say how long they are.
-            size += column.num_values * 8 if column.physical_type != "BYTE_ARRAY" else column.total_uncompressed_size
         width = max(width, size / max(1, found.num_rows))
     if unknown and not is_remote and file.metadata.row_group(groups[0]).num_rows > TRIED_ROWS:
         # A text that many rows share stands once in the file, and in memory for each of them.
@@ -91,9 +146,23 @@ def _rows_together(file: pq.ParquetFile, groups: list[int], columns: list[str], 
     return max(1, min(BATCH_ROWS, int(BATCH_BYTES / max(width, 1.0))))
 
 
+def _average_text(column: pq.ColumnChunkMetaData) -> float:
+    """About the most bytes that the words of a dictionary have on average: its bytes among the fewest words that codes
+    of such a size tell apart."""
+    words = column.data_page_offset - column.dictionary_page_offset
+    codes = column.total_compressed_size - words
+    bits = min(8 * codes / max(1, column.num_values), 32)
+    return max(0, column.total_uncompressed_size - codes) / 2 ** (bits - 1)
+
+
 @contextmanager
-def _opened(path: str) -> Iterator[pq.ParquetFile]:
-    """The file, with every way in which it can be damaged as one error that names it."""
+def _opened(path: str, encoded: Callable[[pq.ParquetFile], list[str]] | None = None) -> Iterator[pq.ParquetFile]:
+    """The file, with every way in which it can be damaged as one error that names it.
+
+    `encoded` names columns of text that it shall give as dictionaries.
+    """
+    import pyarrow.parquet as pq
+
     is_remote = storage.is_remote(path)
     # Without a buffer Arrow takes each column of a row group whole, so memory would follow the size of row groups.
     # A store answers few large requests faster than many small ones, so there the columns are taken whole.
@@ -103,26 +172,31 @@ def _opened(path: str) -> Iterator[pq.ParquetFile]:
             source = storage.source(path)
             if not isinstance(source, str):
                 stack.callback(source.close)
-            yield stack.enter_context(pq.ParquetFile(source, **options))
+            file = stack.enter_context(pq.ParquetFile(source, **options))
+            texts = [] if encoded is None else encoded(file)
+            if texts:
+                options |= {"metadata": file.metadata, "read_dictionary": texts}
+                file = stack.enter_context(pq.ParquetFile(source, **options))
+            yield file
     except (pa.ArrowException, OSError) as error:
         reason = str(error).partition("\n")[0]
         raise DataError(f"{path}: cannot be read as Parquet ({reason}); write it again or leave it out") from error
 
 
 def _batches(file: pq.ParquetFile, groups: list[int], columns: list[str], is_remote: bool) -> Iterator[pa.RecordBatch]:
-    """The rows of some row groups; of a store, one group by one, so that no more than one is fetched ahead.
-
-    Arrow cannot read lists of dictionaries across the end of a row group.
-    """
+    """The rows of some row groups; of a store, one group by one, so that no more than one is fetched ahead."""
     rows = _rows_together(file, groups, columns, is_remote)
+    # Each group has dictionaries of its own, so batches end with it.
     is_apart = is_remote or any(_holds_dictionaries(file.schema_arrow.field(name).type) for name in columns)
     for part in [[group] for group in groups] if is_apart else [groups]:
-        yield from file.iter_batches(rows, part, columns)
+        # With one thread to hand work to, handing it over only costs.
+        yield from file.iter_batches(rows, part, columns, use_threads=pa.cpu_count() > 1)
 
 
 def _holds_dictionaries(kind: pa.DataType) -> bool:
-    inner = [kind.field(number).type for number in range(kind.num_fields)]
-    return any(pa.types.is_dictionary(part) or _holds_dictionaries(part) for part in inner)
+    return pa.types.is_dictionary(kind) or any(
+        _holds_dictionaries(kind.field(number).type) for number in range(kind.num_fields)
+    )
 
 
 def _row_groups(file: pq.ParquetFile) -> list[tuple[int, int, int]]:
@@ -134,3 +208,9 @@ def _row_groups(file: pq.ParquetFile) -> list[tuple[int, int, int]]:
         groups.append((number, start, stop))
         start = stop
     return groups
+
+
+def _groups_of(file: pq.ParquetFile, span: Span) -> list[tuple[int, int, int]]:
+    """Those row groups that hold rows of the span."""
+    begin = span.start + span.skip
+    return [group for group in _row_groups(file) if group[1] < span.stop and group[2] > begin]

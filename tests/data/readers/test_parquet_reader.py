@@ -120,3 +120,29 @@ def test_long_rows_are_decoded_few_at_a_time(tmp_path: Path, kind: str) -> None:
     assert [row for batch in batches for row in batch.column(0).to_pylist()] == list(range(count))
     # Columns that are not read do not count.
     assert len(list(Parquet().read(Span(path, 0, count), ("row",)))) == 1
+
+
+def test_texts_of_few_words_come_as_dictionaries_where_asked(tmp_path: Path) -> None:
+    count = 20_000
+    table = pa.table(
+        {
+            "city": [f"city {row % 50}" for row in range(count)],
+            "user": [f"user {row}" for row in range(count)],
+            "plain": [f"{row % 3}" for row in range(count)],
+            "number": pa.array(range(count), pa.int64()),
+        }
+    )
+    path = str(tmp_path / "a.parquet")
+    pq.write_table(table, path, row_group_size=10_000, use_dictionary=["city", "user", "number"])
+    found = [batch for _, batch in Parquet().read_encoded(Span(path, 5, count), ())]
+    assert [batch.num_rows for batch in found] == [9_995, 10_000]
+    codes = pa.dictionary(pa.int32(), pa.string())
+    assert found[0].schema.types == [codes, pa.string(), pa.string(), pa.int64()]
+    assert pa.Table.from_batches(found).cast(table.schema).equals(table.slice(5))
+    ((_, whole),) = Parquet().read(Span(path, 5, count), ())
+    assert whole.schema.types == table.schema.types
+    # Dictionaries of small groups cost more than they save.
+    pq.write_table(table, path, row_group_size=1_000)
+    assert {batch.schema.field("city").type for _, batch in Parquet().read_encoded(Span(path, 0, count), ())} == {
+        pa.string()
+    }
