@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from pydantic import Field
 
-from polyrec.catalog import Component, Frozen
+from polyrec.catalog import Component
 
 if TYPE_CHECKING:
     import numpy as np
