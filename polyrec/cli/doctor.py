@@ -16,7 +16,9 @@ PINNED = {"torch": "2.13.0", "torchrec": "1.8.0", "fbgemm-gpu": "1.8.0", "torchm
 """One set: FBGEMM's binaries fit one torch, and TorchRec one FBGEMM."""
 
 REQUIRED = ("numpy", "pyarrow", "pydantic", "PyYAML", "rich", "safetensors", "tensorboard")
-OPTIONAL = ("tokenizers", "sentencepiece", "scikit-learn", "hypothesis", "pytest", "ruff", "pyright", "polyrec-aliases")
+OF_USERS = ("tokenizers", "sentencepiece", "pyodps", "polyrec-aliases")
+OF_DEVELOPERS = ("scikit-learn", "hypothesis", "pytest", "pytest-xdist", "moto", "ruff", "pyright")
+OPTIONAL = (*OF_USERS, *OF_DEVELOPERS)
 
 
 def flags() -> Flags:
