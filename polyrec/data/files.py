@@ -42,13 +42,12 @@ def look(paths: Sequence[str], suffixes: tuple[str, ...]) -> tuple[list[str], Le
         if scheme(pattern) == TABLES:
             found.update(dict.fromkeys(partitions(pattern)))
             continue
-        files = _sizes(pattern, suffixes)
+        files, without = _sizes(pattern, suffixes)
         full = [file for file, size in files.items() if size > 0]
         if not full:
             raise DataError(_nothing(pattern, suffixes, len(files)))
         empty.update(dict.fromkeys(sorted(set(files) - set(full))))
-        if not is_remote(pattern):
-            hidden.update(dict.fromkeys(hidden_of(unescaped(pattern))))
+        hidden.update(dict.fromkeys(without))
         found.update(dict.fromkeys(full))
     if not found:
         raise DataError("no data: no path is given")
@@ -76,11 +75,11 @@ def partitions(path: str) -> list[str]:
     return ["/".join([*table, name]) for name in found if name] or ["/".join(table)]
 
 
-def _sizes(pattern: str, suffixes: tuple[str, ...]) -> dict[str, int]:
-    """Files of one path and their bytes."""
+def _sizes(pattern: str, suffixes: tuple[str, ...]) -> tuple[dict[str, int], list[str]]:
+    """Files of one path and their bytes, and what is left out for its hidden name."""
     if is_remote(pattern):
-        return listing.found(pattern, suffixes)
-    return {file: os.path.getsize(file) for file in _files(pattern, suffixes)}
+        return listing.look(pattern, suffixes)
+    return {file: os.path.getsize(file) for file in _files(pattern, suffixes)}, hidden_of(unescaped(pattern))
 
 
 def _files(pattern: str, suffixes: tuple[str, ...]) -> list[str]:

@@ -30,11 +30,17 @@ def unescaped(pattern: str) -> str:
 
 def found(url: str, suffixes: tuple[str, ...]) -> dict[str, int]:
     """URLs of the files that a URL names, sorted, with their bytes: itself, all of a folder, or those of a glob."""
+    return look(url, suffixes)[0]
+
+
+def look(url: str, suffixes: tuple[str, ...]) -> tuple[dict[str, int], list[str]]:
+    """The same, and the URLs of what is left out for its hidden name; of a hidden folder, the folder alone."""
     url = unescaped(url)
     store, path = file_system(url)
+    hidden: set[str] = set()
     with named(url):
-        files = dict(sorted(_files(store, path, suffixes)))
-    return {_url_of(url, file): size for file, size in files.items()}
+        files = dict(sorted(_files(store, path, suffixes, hidden)))
+    return {_url_of(url, file): size for file, size in files.items()}, [_url_of(url, name) for name in sorted(hidden)]
 
 
 def names_in(url: str) -> list[str]:
@@ -76,19 +82,22 @@ def _url_of(url: str, path: str) -> str:
     return f"{front}://{host}{path.lstrip('/')}{options}"
 
 
-def _files(store: FileSystem, path: str, suffixes: tuple[str, ...]) -> Iterator[tuple[str, int]]:
-    for info in _matches(store, path):
+def _files(store: FileSystem, path: str, suffixes: tuple[str, ...], hidden: set[str]) -> Iterator[tuple[str, int]]:
+    for info in _matches(store, path, hidden):
         if info.is_file:
             yield info.path, info.size
             continue
         root = info.path.rstrip("/")
         for item in inside(store, root, recursive=True):
             parts = item.path[len(root) + 1 :].split("/")
-            if item.is_file and not any(map(is_hidden, parts)) and (not suffixes or item.path.endswith(suffixes)):
+            first = next((place for place, part in enumerate(parts) if is_hidden(part)), None)
+            if first is not None:
+                hidden.add("/".join([root, *parts[: first + 1]]))
+            elif item.is_file and (not suffixes or item.path.endswith(suffixes)):
                 yield item.path, item.size
 
 
-def _matches(store: FileSystem, path: str) -> Iterator[FileInfo]:
+def _matches(store: FileSystem, path: str, hidden: set[str]) -> Iterator[FileInfo]:
     match = GLOB.search(path)
     if match is None:
         info = store.get_file_info(path)
@@ -96,27 +105,29 @@ def _matches(store: FileSystem, path: str) -> Iterator[FileInfo]:
             yield info
         return
     base, _, rest = path[: match.start()].rpartition("/")
-    yield from _descend(store, base, f"{rest}{path[match.start() :]}".split("/"))
+    yield from _descend(store, base, f"{rest}{path[match.start() :]}".split("/"), hidden)
 
 
-def _descend(store: FileSystem, folder: str, parts: list[str]) -> Iterator[FileInfo]:
+def _descend(store: FileSystem, folder: str, parts: list[str], hidden: set[str]) -> Iterator[FileInfo]:
     """What the parts of a glob match below a folder; `**` is any number of folders."""
     part, rest = parts[0], parts[1:]
     if part == "**":
-        yield from _descend(store, folder, rest or ["*"])
+        yield from _descend(store, folder, rest or ["*"], hidden)
         for item in inside(store, folder):
             if not item.is_file and not is_hidden(last_name(item.path)):
-                yield from _descend(store, item.path.rstrip("/"), parts)
+                yield from _descend(store, item.path.rstrip("/"), parts, hidden)
         return
     wanted = re.compile(translate(part))
     for item in inside(store, folder):
         name = last_name(item.path)
-        if not wanted.match(name) or (is_hidden(name) and name != part):
+        if not wanted.match(name):
             continue
-        if not rest:
+        if is_hidden(name) and name != part:
+            hidden.add(item.path.rstrip("/"))
+        elif not rest:
             yield item
         elif not item.is_file:
-            yield from _descend(store, item.path.rstrip("/"), rest)
+            yield from _descend(store, item.path.rstrip("/"), rest, hidden)
 
 
 def nearest_folder(url: str) -> tuple[str, list[str]]:

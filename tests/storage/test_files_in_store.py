@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from polyrec.data.files import expand
+from polyrec.data.files import expand, look
 from polyrec.data.loader import RowLoader
 from polyrec.data.readers import Span, parquet
 from polyrec.data.readers.csv import Csv, CsvColumn
@@ -65,11 +65,24 @@ def test_the_same_files_as_on_disk(both: tuple[str, str]) -> None:
             assert here
 
 
+@pytest.mark.parametrize("pattern", ["", "/", "/day=*", "/day=1", "/_temporary", "/a.csv"])
+def test_hidden_files_are_listed_as_on_disk(both: tuple[str, str], pattern: str) -> None:
+    here, there = ([os.path.relpath(name, root) for name in look([root + pattern], ())[1].hidden] for root in both)
+    assert here == there
+
+
+def test_hidden_matches_of_a_glob_are_listed(both: tuple[str, str]) -> None:
+    root = both[1]
+    assert look([f"{root}/*"], ())[1].hidden == tuple(
+        f"{root}/{name}" for name in (".hidden.csv", "_SUCCESS", "_temporary", "day=1/_hidden")
+    )
+
+
 def test_empty_files_are_told(both: tuple[str, str], caplog: pytest.LogCaptureFixture) -> None:
     root = both[1]
     with caplog.at_level(logging.WARNING):
         expand([f"{root}/day=1"], ())
-    assert f"left out of the data: 1 empty ({root}/{EMPTY})" in caplog.text
+    assert f"1 empty ({root}/{EMPTY})" in caplog.text
     with pytest.raises(DataError, match="holds only empty files"):
         expand([f"{root}/{EMPTY}"], ())
 
