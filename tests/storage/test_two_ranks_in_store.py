@@ -62,7 +62,7 @@ def on_two_ranks(config: RunConfig, folder: Path, output: str) -> list[dict]:
     (folder / "run.json").write_text(config.model_dump_json())
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
     command += [str(folder / "program.py"), str(folder / "run.json"), str(folder / "out.json"), output]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PROCESS_GROUP_TIMEOUT_SECONDS": "60"}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PROCESS_GROUP_TIMEOUT_SECONDS": "180"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=environment, check=False)
     assert done.returncode == 0, done.stderr[-40000:]
     return json.loads((folder / "out.json").read_text())
